@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from profcore.recording import Timings
-from profcore.units import NS_PER_MS, NS_PER_S
+from profcore.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,15 +23,10 @@ CALLS_MAX: Final = 50
 the CPU time until the calls return is never time spent waiting for a place in it."""
 REPEATS_MIN: Final = 3
 REPEATS_MAX: Final = 200
-BUDGET_NS: Final = NS_PER_S
-"""Repeats end when this much time has passed."""
 DEVICE_EVERY: Final = 8
 """After this many repeats comes one for the device's own clock, whose events would cost the others
 time; in between, because a GPU at its power limit changes its pace from one tenth of a second to
 the next."""
-SETTLE_NS: Final = NS_PER_S // 2
-"""Unmeasured calls before the repeats: an idle GPU raises its clocks within some 0.1 s, and one
-that reaches its power limit has lowered them again by then."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,7 +54,7 @@ def measure(
     Returns:
         Medians and quartiles over the repeats.
     """
-    calls = keep_busy(step, clock, SETTLE_NS)
+    calls = keep_busy(step, clock, clock.pace.settle_ns)
     gc_was_enabled = gc.isenabled()
     gc.collect()
     gc.disable()  # as timeit does: a collection inside a repeat is not the step's time
@@ -129,5 +124,5 @@ def _repeats(step: Callable[[], object], clock: Clock, calls: int) -> Iterator[_
             cpu_ns=(returned_ns - start_ns) / calls,
             device_ns=clock.device_ns(step, calls) if done % DEVICE_EVERY == 1 else None,
         )
-        if done >= REPEATS_MIN and end_ns - begin_ns >= BUDGET_NS:
+        if done >= REPEATS_MIN and end_ns - begin_ns >= clock.pace.budget_ns:
             return

@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 import torch
 
+from profcore.units import NS_PER_MS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_NS_PER_MS: Final = 1_000_000
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pace:
+    """How long to do what, so that a device shows its lasting speed and a visitor need not wait."""
+
+    settle_ns: int
+    """Unmeasured calls before the timing."""
+    budget_ns: int
+    """Timing repeats end when this much time has passed."""
+    keep_busy_ns: int
+    """Unmeasured calls in each of the profiler's unrecorded steps."""
+
+
+CPU_PACE: Final = Pace(
+    settle_ns=50 * NS_PER_MS, budget_ns=400 * NS_PER_MS, keep_busy_ns=10 * NS_PER_MS
+)
+GPU_PACE: Final = Pace(
+    settle_ns=500 * NS_PER_MS, budget_ns=1000 * NS_PER_MS, keep_busy_ns=100 * NS_PER_MS
+)
+"""An idle GPU raises its clocks within some 0.1 s; one that reaches its power limit has lowered
+them again after 0.5 s and then wavers with a period of about 1 s (seen on an H200)."""
 
 
 class Clock(Protocol):
     """What the timing needs to know of a device."""
+
+    @property
+    def pace(self) -> Pace:
+        """How long to keep it busy and to time it."""
 
     def synchronise(self) -> None:
         """Return when the device has done all it was asked for."""
@@ -25,6 +52,8 @@ class Clock(Protocol):
 class CpuClock:
     """The CPU is done when a call returns."""
 
+    pace = CPU_PACE
+
     def synchronise(self) -> None:
         """Nothing to wait for."""
 
@@ -35,6 +64,8 @@ class CpuClock:
 
 class CudaClock:
     """One CUDA device."""
+
+    pace = GPU_PACE
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -52,7 +83,7 @@ class CudaClock:
             step()
         end.record()
         end.synchronize()
-        return float(begin.elapsed_time(end)) * _NS_PER_MS / calls
+        return float(begin.elapsed_time(end)) * NS_PER_MS / calls
 
 
 def clock_of(device: torch.device) -> Clock:

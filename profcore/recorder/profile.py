@@ -12,7 +12,6 @@ from torch.profiler import ProfilerActivity, profile, record_function, schedule
 from profcore.files import write_json, write_text
 from profcore.recorder.baseline import keep_busy
 from profcore.recording import AVERAGES_FILE, TABLE_FILE, TRACE_FILE, Average
-from profcore.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 UNRECORDED_STEPS: Final = 2
 """Steps with the profiler on and nothing kept: the first capture of a process may lose its first
 kernels, and the profiler asks for its own buffers then."""
-
-KEEP_BUSY_NS: Final = 100 * NS_PER_MS
-"""Length of each unrecorded step."""
 
 _NAME_WIDTH: Final = 80
 
@@ -70,7 +66,7 @@ def record_steps(
     ) as profiler:
         for _ in range(UNRECORDED_STEPS):
             if not is_cold:
-                keep_busy(program.step, clock, KEEP_BUSY_NS)
+                keep_busy(program.step, clock, clock.pace.keep_busy_ns)
             profiler.step()
         first_step_ns = 0
         for index in range(experiment.steps):

@@ -1,0 +1,186 @@
+"""The recorder on a CPU, each run in a child process, and its timing on a fake device."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from profcore.recording import open_folder, read_averages
+
+TESTS = Path(__file__).resolve().parent
+PHASES_WARM = [
+    "preparing the inputs",
+    "warming up",
+    "timing without the profiler",
+    "recording with the profiler",
+]
+
+pytestmark = pytest.mark.torch
+
+
+def child(script: str, *arguments: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, str(TESTS / script), *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(TESTS.parent)},
+    )
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def record(folder: Path, **knobs: object) -> tuple[list[str], list[dict[str, Any]]]:
+    """Run an experiment; return its phases and the events of its trace."""
+    folder.mkdir()
+    knobs = {"size": 32, "dtype": "fp32", "steps": 3, "device": "cpu", **knobs}
+    phases = child("recorder_child.py", str(folder), json.dumps(knobs))["phases"]
+    with gzip.open(folder / "trace.json.gz", "rt", encoding="utf-8") as file:
+        return phases, json.load(file)["traceEvents"]
+
+
+def names(events: list[dict[str, Any]], start: str) -> list[str]:
+    return [event["name"] for event in events if event.get("name", "").startswith(start)]
+
+
+def test_a_warm_run_leaves_every_file_of_a_recording(tmp_path: Path) -> None:
+    phases, events = record(tmp_path / "run", device="auto")
+
+    assert phases == PHASES_WARM
+    recording = open_folder(tmp_path / "run")
+    # `auto` became the device that was used.
+    assert recording.experiment.device == "cpu"
+    assert recording.environment is not None
+    assert recording.environment.device == "cpu"
+    assert recording.environment.compute_capability is None
+    timings = recording.timings
+    assert timings is not None
+    assert timings.taken == "before"
+    assert timings.device_ns_median is None
+    assert timings.step_ns_p25 <= timings.step_ns_median <= timings.step_ns_p75
+    # On a CPU a step is over when its call returns.
+    assert timings.cpu_ns_median <= timings.step_ns_median
+    assert "aten::mm" in recording.table_path.read_text(encoding="utf-8")
+    averages = {row.name: row for row in read_averages(recording) or []}
+    assert averages["aten::mm"].calls == 3
+    # Steps 0 and 1 are the profiler's own warm-up; nothing of them is in the file.
+    assert names(events, "ProfilerStep#") == ["ProfilerStep#2", "ProfilerStep#3", "ProfilerStep#4"]
+    assert len(names(events, "aten::mm")) == 3
+
+
+@pytest.mark.parametrize(
+    ("knobs", "operators"),
+    [
+        ({"workload": "batched_matmul", "batch": 2}, {"aten::bmm": 3, "aten::add": 3}),
+        ({"workload": "linear"}, {"aten::linear": 3, "aten::addmm": 3, "aten::add": 0}),
+        ({"workload": "elementwise_chain"}, {"aten::mul": 9, "aten::add": 6, "aten::sigmoid": 3}),
+        ({"bias": "vector", "dtype": "bf16"}, {"aten::mm": 3, "aten::add": 3}),
+    ],
+    ids=["batched_matmul", "linear", "elementwise_chain", "bias-vector"],
+)
+def test_each_workload_calls_the_operators_it_is_named_for(
+    tmp_path: Path, knobs: dict[str, object], operators: dict[str, int]
+) -> None:
+    _, events = record(tmp_path / "run", **knobs)
+    counts = {
+        name: sum(event.get("name") == name and event.get("cat") == "cpu_op" for event in events)
+        for name in operators
+    }
+    assert counts == operators
+
+
+def test_a_cold_run_records_its_very_first_call_and_times_afterwards(tmp_path: Path) -> None:
+    phases, events = record(tmp_path / "run", warmup=0)
+
+    assert phases == [
+        "preparing the inputs in host memory",
+        "recording the cold start with the profiler",
+        "timing without the profiler",
+    ]
+    timings = open_folder(tmp_path / "run").timings
+    assert timings is not None
+    assert timings.taken == "after"
+    # Exactly the asked-for steps: the profiler's warm-up called nothing.
+    assert len(names(events, "aten::mm")) == 3
+    # The inputs move inside the first step and in no other.
+    (moved,) = [event for event in events if event.get("name") == "move inputs to the device"]
+    first = next(event for event in events if event.get("name") == "ProfilerStep#2")
+    assert first["ts"] <= moved["ts"]
+    assert moved["ts"] + moved["dur"] <= first["ts"] + first["dur"]
+    assert timings.first_call_ns <= first["dur"] * 1000 + 1
+
+
+def test_a_cold_compiled_run_shows_the_compilation_in_its_first_step(tmp_path: Path) -> None:
+    _, events = record(tmp_path / "run", warmup=0, compile="default", workload="elementwise_chain")
+    compiled = [event for event in events if event.get("name") == "entire_frame_compile"]
+    first = next(event for event in events if event.get("name") == "ProfilerStep#2")
+    assert len(compiled) == 1
+    assert first["ts"] <= compiled[0]["ts"] <= first["ts"] + first["dur"]
+    # The fresh compile cache of this run is not left behind.
+    assert not (tmp_path / "run" / "compile-cache").exists()
+
+
+def test_shapes_are_recorded_when_asked_for(tmp_path: Path) -> None:
+    _, events = record(tmp_path / "run", shapes=True)
+    mm = next(event for event in events if event.get("name") == "aten::mm")
+    assert mm["args"]["Input Dims"][:2] == [[32, 32], [32, 32]]
+
+
+def test_a_gpu_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; import sys; "
+        "from profcore.errors import RunError; from profcore.experiment import Experiment; "
+        "from profcore.recorder import record\n"
+        "try: record(Experiment(device='cuda:77'), Path(sys.argv[1]), on_phase=print)\n"
+        "except RunError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], check=True, capture_output=True, text=True
+    )
+    assert done.stdout.startswith("There is no cuda:77: torch sees ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_launch_bound_step_takes_what_the_cpu_needs() -> None:
+    # 20 µs of CPU, 3 µs of device a call: the device waits. 50 calls (the most) a repeat:
+    # 50 · 20 µs, and the last call's 3 µs after it: 1,003 µs / 50.
+    timed = child("baseline_child.py", "3000")
+    assert timed["calls"] == 50
+    assert timed["cpu_ns"] == 20_000
+    assert timed["step_ns"] == pytest.approx(20_060)
+    assert timed["device_ns"] == pytest.approx(20_060)
+    assert timed["repeats"] == 200
+
+
+def test_a_device_bound_step_takes_what_the_device_needs() -> None:
+    # 20 µs of CPU, 980 µs of device: the first call's 20 µs, then 980 µs each. The first repeat
+    # of one call reads 1,000 µs, so 10 calls fill 10 ms: (20 + 10 · 980) / 10 = 982 µs, after
+    # which 10 calls still fill 10 ms best.
+    timed = child("baseline_child.py", "980000")
+    assert timed["calls"] == 10
+    assert timed["cpu_ns"] == 20_000
+    assert timed["step_ns"] == pytest.approx(982_000)
+    assert timed["quartiles"] == pytest.approx([982_000, 982_000])
+
+
+def test_a_slow_step_is_timed_at_least_three_times() -> None:
+    # 2 s a step: each repeat is one call and passes the budget of 1 s, but three are made.
+    timed = child("baseline_child.py", "2000000000")
+    assert timed["calls"] == 1
+    assert timed["repeats"] == 3
+
+
+def test_waiting_child_has_touched_no_gpu() -> None:
+    code = (
+        "import profcore.recorder, torch; assert not torch.cuda.is_initialized(); "
+        "import sys; assert 'torch._inductor.config' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
