@@ -1,0 +1,45 @@
+"""The commands, in the order of the help text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from profcore.commands import analyze, doctor, run
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Command:
+    """One word after `python -m profcore`."""
+
+    name: str
+    help: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+    """Does the work and returns the exit status."""
+
+
+COMMANDS: Final[tuple[Command, ...]] = (
+    Command(
+        name="run",
+        help="record an experiment on this machine and say where its time goes",
+        add_arguments=run.add_arguments,
+        run=run.run,
+    ),
+    Command(
+        name="analyze",
+        help="say where the time goes in a trace or a recording",
+        add_arguments=analyze.add_arguments,
+        run=analyze.run,
+    ),
+    Command(
+        name="doctor",
+        help="say what this machine can record, and what to do where it cannot",
+        add_arguments=doctor.add_arguments,
+        run=doctor.run,
+    ),
+)

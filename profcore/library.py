@@ -1,0 +1,241 @@
+"""The recordings on this machine: list, open, name, delete; and the samples of the package.
+
+A recording is a folder named by its id. Folders appear and vanish by renaming, so two servers and
+a command line may use one library at the same time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import secrets
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import msgspec
+import platformdirs
+
+from profcore import owner as owners
+from profcore.errors import RecordingError, RunError
+from profcore.files import write_json, write_text
+from profcore.owner import OWNER_FILE
+from profcore.recording import (
+    ACTIVE,
+    EXPERIMENT_FILE,
+    PROGRESS_FILE,
+    RUN_ID,
+    STATUS_FILE,
+    TITLE_FILE,
+    Recording,
+    State,
+    Status,
+    open_folder,
+)
+
+if TYPE_CHECKING:
+    from profcore.experiment import Experiment
+
+DATA_VARIABLE: Final = "PROFCORE_DATA"
+TITLE_MAX: Final = 80
+"""Characters of a title; more does not fit a line of the list."""
+
+_SAMPLES: Final = Path(__file__).with_name("samples")
+_UNKNOWN: Final = (
+    "There is no recording {id}; it may have been deleted, or made on another machine."
+)
+
+Recordings: TypeAlias = list[Recording]
+Damage: TypeAlias = list[tuple[str, str]]
+"""(id, one sentence) of recordings that cannot be read."""
+
+
+def default_root() -> Path:
+    """Return the folder of recordings: PROFCORE_DATA, or the user's data folder."""
+    if chosen := os.environ.get(DATA_VARIABLE):
+        return Path(chosen).expanduser().absolute()
+    return platformdirs.user_data_path("profcore")
+
+
+class Library:
+    """The recordings below one folder, which is made when the first run needs it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def list(self) -> Recordings:
+        """Return the recordings made here, newest first; damaged ones are left out."""
+        return self._read()[0]
+
+    def damaged(self) -> Damage:
+        """Return the id of every recording that cannot be read, with one sentence each."""
+        return self._read()[1]
+
+    def open(self, recording_id: str) -> Recording:
+        """Return a recording or a sample.
+
+        Raises:
+            RecordingError: no such id, or a damaged recording.
+        """
+        if recording_id in sample_ids():
+            return open_folder(_SAMPLES / recording_id, is_sample=True)
+        return open_own(self._folder(recording_id))
+
+    def new_folder(self, experiment: Experiment) -> Path:
+        """Make the folder of a new run; its name is the id, 12 hex digits.
+
+        Raises:
+            RunError: the folder cannot be written.
+        """
+        folder = self.root / secrets.token_hex(6)
+        try:
+            make_folder(folder, experiment)
+        except OSError as error:
+            msg = (
+                f"The data folder {self.root} cannot be written ({error.strerror}); "
+                f"set {DATA_VARIABLE} to a folder that can be."
+            )
+            raise RunError(msg) from error
+        return folder
+
+    def rename(self, recording_id: str, title: str) -> None:
+        """Give a recording a title; an empty one brings back the description of its experiment.
+
+        Raises:
+            RecordingError: no such recording, a sample, or a title longer than TITLE_MAX.
+        """
+        if recording_id in sample_ids():
+            msg = "Samples keep their titles; run the experiment yourself to name it."
+            raise RecordingError(msg)
+        folder = self._folder(recording_id)
+        # One line, and nothing that could reorder or hide the text around it.
+        line = "".join(c for c in " ".join(title.split()) if c.isprintable()).strip()
+        if len(line) > TITLE_MAX:
+            msg = f"The title has {len(line)} characters; give at most {TITLE_MAX}."
+            raise RecordingError(msg)
+        if line:
+            write_text(folder / TITLE_FILE, line + "\n")
+        else:
+            (folder / TITLE_FILE).unlink(missing_ok=True)
+
+    def delete(self, recording_id: str) -> None:
+        """Delete a finished or damaged recording.
+
+        Raises:
+            RecordingError: no such recording, a sample, or one that is not finished.
+        """
+        if recording_id in sample_ids():
+            msg = "Samples belong to the program and cannot be deleted."
+            raise RecordingError(msg)
+        folder = self._folder(recording_id)
+        try:
+            is_active = open_own(folder).status.state in ACTIVE
+        except RecordingError:
+            is_active = False  # damaged: deleting it is the cure
+        if is_active:
+            msg = f"The run {recording_id} is not finished; cancel it first."
+            raise RecordingError(msg)
+        # Out of sight in one step, so that nobody opens half a recording.
+        grave = folder.with_name(f".{recording_id}.{secrets.token_hex(4)}.deleted")
+        try:
+            folder.rename(grave)
+        except FileNotFoundError as error:
+            raise RecordingError(_UNKNOWN.format(id=recording_id)) from error
+        shutil.rmtree(grave, ignore_errors=True)
+
+    def prune(self, keep: int) -> None:
+        """Delete the oldest finished recordings without a title, so that at most `keep` stay."""
+        unnamed = [
+            recording
+            for recording in self.list()
+            if recording.status.state not in ACTIVE and not (recording.folder / TITLE_FILE).exists()
+        ]
+        for recording in unnamed[keep:]:
+            try:
+                self.delete(recording.id)
+            except RecordingError:
+                continue  # another process was faster
+
+    def _folder(self, recording_id: str) -> Path:
+        """Check an id from outside before it becomes a path."""
+        folder = self.root / recording_id if RUN_ID.fullmatch(recording_id) else None
+        if folder is None or not folder.is_dir():
+            # What is not an id is not repeated: it may be anything.
+            shown = recording_id if folder is not None else "of this name"
+            raise RecordingError(_UNKNOWN.format(id=shown))
+        return folder
+
+    def _read(self) -> tuple[Recordings, Damage]:
+        whole: Recordings = []
+        damaged: Damage = []
+        try:
+            folders = sorted(self.root.iterdir())
+        except OSError:
+            return [], []  # nothing was recorded yet
+        for folder in folders:
+            if not RUN_ID.fullmatch(folder.name):
+                continue
+            try:
+                whole.append(open_own(folder))
+            except RecordingError as error:
+                if folder.exists():  # otherwise deleted meanwhile
+                    damaged.append((folder.name, str(error)))
+        whole.sort(key=lambda recording: recording.status.created_at, reverse=True)
+        return whole, damaged
+
+
+def make_folder(folder: Path, experiment: Experiment) -> None:
+    """Make the folder of a run in one step: others see it with its experiment and owner, or not.
+
+    Raises:
+        OSError: it cannot be written, or is there already and not empty.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    part = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
+    part.mkdir()
+    try:
+        write_json(part / EXPERIMENT_FILE, experiment)
+        owners.sign(part)
+        part.rename(folder)
+    except OSError:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+
+
+def open_own(folder: Path) -> Recording:
+    """Open a recording that may still be under way, here or in another process.
+
+    Raises:
+        RecordingError: not a recording, or a damaged one.
+    """
+    # Before the status: the owner goes away when the status is there.
+    owner = owners.read(folder)
+    recording = open_folder(folder)
+    if owner is None or recording.status.created_at:
+        return recording
+    if owner.is_alive():
+        state: State = "running" if (folder / PROGRESS_FILE).exists() else "queued"
+        status = Status(state=state, created_at=owner.created_at)
+    else:
+        status = msgspec.structs.replace(recording.status, created_at=owner.created_at)
+    return dataclasses.replace(recording, status=status)
+
+
+def finish(folder: Path, status: Status) -> None:
+    """Write how a run ended; from now on it has no owner."""
+    write_json(folder / STATUS_FILE, status)
+    (folder / OWNER_FILE).unlink(missing_ok=True)
+
+
+def sample_ids() -> tuple[str, ...]:
+    """Return the ids of the samples in the order they are shown."""
+    try:
+        order = (_SAMPLES / "order.txt").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ()
+    return tuple(order.split())
+
+
+def samples() -> Recordings:
+    """Return the recordings that ship with the program, in the order they are shown."""
+    return [open_folder(_SAMPLES / sample_id, is_sample=True) for sample_id in sample_ids()]
