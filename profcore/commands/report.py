@@ -38,7 +38,9 @@ def report(analysis: Analysis, findings: Sequence[Finding], verdict: Verdict) ->
                 "kernels": int(step.kernels),
                 "launches": int(step.launches),
             }
-            for step in rows(analysis.steps)
+            # Empty ones at the end too: the list says what the file holds, medians leave them out.
+            for table in (analysis.steps, analysis.empty_steps)
+            for step in rows(table)
         ],
         "operators": [
             {
