@@ -11,10 +11,10 @@ import zlib
 from typing import TYPE_CHECKING
 
 import pytest
-from trace_bytes import op, trace_bytes
 
 from profcore.errors import TraceError
 from profcore.trace import Limits, list_members, read
+from tests.trace_bytes import op, trace_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,13 +7,13 @@ import random
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trace_bytes import GPU, kernel, launch, memory, op, step, trace_bytes
 
 from profcore.errors import TraceError
 from profcore.trace import Limits, read
+from tests import reference
+from tests.trace_bytes import GPU, kernel, launch, memory, op, step, trace_bytes
 
 SEEDS = (
     trace_bytes(

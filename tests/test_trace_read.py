@@ -4,7 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from trace_bytes import (
+
+from profcore.errors import TraceError
+from profcore.trace import KINDS, Limits, Trace, read
+from profcore.trace.model import MISSING
+from tests.trace_bytes import (
     GPU,
     annotation,
     kernel,
@@ -18,10 +22,6 @@ from trace_bytes import (
     step,
     trace_bytes,
 )
-
-from profcore.errors import TraceError
-from profcore.trace import KINDS, Limits, Trace, read
-from profcore.trace.model import MISSING
 
 
 def kinds(trace: Trace) -> list[str]:

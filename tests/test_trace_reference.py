@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
 
 from profcore.errors import TraceError
 from profcore.trace import KINDS, Limits, Trace, read
+from tests import reference
 
 pytestmark = [
     pytest.mark.traces,

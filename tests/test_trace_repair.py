@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from trace_bytes import kernel, op, trace_bytes
 
 from profcore.errors import TraceError
 from profcore.trace import Limits, read
 from profcore.trace.repair import repaired, repaired_names
+from tests.trace_bytes import kernel, op, trace_bytes
 
 # The forms in which writers put a name: among others, alone on its line, last of all.
 LINE = b"""  {

@@ -1,0 +1,54 @@
+"""Charts, each below its question, with the table that says the same beside it."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from profcore.charts import Figure
+
+TABLE_PX = 330
+ROWS_IN_FULL = 8
+"""A longer table scrolls inside its own height."""
+NAME_PX = 190
+
+
+def figure_panel(figure: Figure, key: str) -> None:
+    """Draw one figure."""
+    with st.container(key=f"figure_{key}"):
+        st.subheader(figure.question, anchor=False)
+        left, right = st.columns([3, 2], gap="medium")
+        with left:
+            _charts(figure, key)
+        with right:
+            sheet(figure.sheet, name=f"The numbers of: {figure.question}", key=f"table_{key}")
+        if figure.note:
+            st.caption(figure.note)
+
+
+def _charts(figure: Figure, key: str) -> None:
+    if figure.first is None:
+        st.altair_chart(figure.chart, alt=figure.takeaway, key=f"chart_{key}")
+        return
+    apart, rest = st.columns([1, 3], vertical_alignment="bottom")
+    apart.altair_chart(figure.first, alt=figure.first_takeaway, key=f"chart_{key}_first")
+    rest.altair_chart(figure.chart, alt=figure.takeaway, key=f"chart_{key}")
+
+
+def sheet(table: pd.DataFrame, *, name: str, key: str) -> None:
+    """Draw a table of numbers that can be sorted; times with two decimals, shares with one."""
+    columns: dict[str, Any] = {}
+    for column in table.columns:
+        if column == "Name":
+            columns[column] = st.column_config.TextColumn(width=NAME_PX, pinned=True)
+        elif table[column].dtype.kind == "f" or str(table[column].dtype) == "Float64":
+            digits = 1 if column.endswith("(%)") else 2
+            columns[column] = st.column_config.NumberColumn(format=f"%.{digits}f")
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config=columns,
+        alt=name,
+        key=key,
+        height="content" if len(table) <= ROWS_IN_FULL else TABLE_PX,
+    )

@@ -1,0 +1,139 @@
+"""The observation table: what was seen, what it likely means, what to try."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages._panels.text import plain
+from profcore.rules import FAMILIES, Finding
+from profcore.units import time_text
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KindWords:
+    """How a kind of rule is named on the screen."""
+
+    label: str
+    icon: str
+    color: str
+    about: str
+
+
+KINDS = {
+    "trust": KindWords(
+        label="Can mislead",
+        icon=":material/gpp_maybe:",
+        color="red",
+        about="The numbers may not be what they seem; read this first.",
+    ),
+    "warning": KindWords(
+        label="Time is lost",
+        icon=":material/warning:",
+        color="orange",
+        about="Something can be gained, and it says how.",
+    ),
+    "note": KindWords(
+        label="Unusual",
+        icon=":material/visibility:",
+        color="blue",
+        about="Worth a look; nothing need be wrong.",
+    ),
+    "fact": KindWords(
+        label="Explains",
+        icon=":material/info:",
+        color="gray",
+        about="How to understand what is there.",
+    ),
+}
+"""In the order in which findings are shown."""
+
+_STATES = {"fired": "Seen", "clear": "Not seen", "not_checked": "Not checked"}
+NO_ADVICE = "Nothing: this only explains."
+_EMPTY = {
+    "fired": "Nothing was seen that has a row here.",
+    "clear": "Everything that could be checked was seen.",
+    "not_checked": "Everything could be checked.",
+}
+
+
+def kind_badge(kind: str) -> str:
+    """Return Markdown of a badge that names a kind of rule in words."""
+    words = KINDS[kind]
+    return f":{words.color}-badge[{words.icon} {words.label}]"
+
+
+@st.fragment
+def observations_panel(findings: tuple[Finding, ...]) -> None:
+    """Draw the findings of one state, chosen above the table; the seen ones first."""
+    st.subheader("What was seen, and what it likely means", anchor=False)
+    by_state = {
+        state: [finding for finding in findings if finding.state == state] for state in _STATES
+    }
+    labels = {state: f"{words} ({len(by_state[state])})" for state, words in _STATES.items()}
+    state = st.segmented_control(
+        "Show",
+        list(_STATES),
+        default="fired",
+        required=True,
+        format_func=labels.__getitem__,
+        key="observation_state",
+    )
+    shown = by_state.get(str(state), [])
+    if not shown:
+        st.caption(_EMPTY.get(str(state), ""))
+    elif state == "fired":
+        with st.container(gap="xsmall"):
+            for finding in sorted(shown, key=lambda finding: list(KINDS).index(finding.kind)):
+                _seen(finding)
+    else:
+        _unseen(shown, is_checked=state == "clear")
+
+
+def _seen(finding: Finding) -> None:
+    with st.container(border=True, key=f"finding_{finding.rule}"):
+        observation, meaning, advice = st.columns([5, 5, 4], gap="medium")
+        with observation:
+            with st.container(gap="xxsmall"):
+                st.markdown(f"{kind_badge(finding.kind)} **{plain(finding.title)}**")
+                st.markdown(_small(finding.observation))
+            with st.expander("Evidence and source", type="compact"):
+                _evidence(finding)
+        with meaning, st.container(gap="xxsmall"):
+            st.caption("Likely meaning")
+            st.markdown(_small(finding.meaning))
+        with advice, st.container(gap="xxsmall"):
+            st.caption("What to try")
+            st.markdown(_small(finding.advice or NO_ADVICE))
+
+
+def _small(text: str) -> str:
+    return f":small[{plain(text)}]"
+
+
+def _evidence(finding: Finding) -> None:
+    lines = []
+    for evidence in finding.evidence:
+        place = [] if evidence.step is None else [f"step {evidence.step}"]
+        if evidence.start_ns is not None:
+            place.append(f"at {time_text(evidence.start_ns)}")
+        words = evidence.text + (f" ({', '.join(place)})" if place else "")
+        lines.append(f"- {_small(words)}")
+    if lines:
+        st.markdown("\n".join(lines))
+    st.caption(f"Rule {plain(finding.rule)} · {plain(finding.family)}")
+    st.caption(f"Source: {plain(finding.source)}")
+
+
+def _unseen(findings: list[Finding], *, is_checked: bool) -> None:
+    """Rows in short, by family: what would have been seen, or why it could not be looked for."""
+    last = "what it would mean" if is_checked else "why it was not checked"
+    st.caption(f"In bold what was looked for, then {last}.")
+    # A list and not a table: three columns of sentences do not fit a phone.
+    for family in FAMILIES:
+        lines = [
+            f"- **{plain(row.title)}:** {plain(row.meaning if is_checked else row.reason)}"
+            for row in findings
+            if row.family == family
+        ]
+        if lines:
+            st.markdown(f"**{family[:1].upper()}{family[1:]}**\n" + "\n".join(lines))

@@ -1,0 +1,149 @@
+"""Which kernels and copies fill the GPU's time?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import altair as alt
+import pandas as pd
+
+from profcore.charts.figure import (
+    GPU,
+    ROW_PX,
+    TEXT_COLOR,
+    Figure,
+    color,
+    label_axis,
+    labels,
+    tooltip,
+    unit_for,
+    value_axis,
+)
+from profcore.units import percent_text, time_text
+
+ROWS_MAX: Final = 12
+
+QUESTION: Final = "Which kernels and copies fill the GPU's time?"
+
+_COPY_FAMILIES: Final = {"memcpy": "copy", "memset": "fill"}
+
+
+def kernels_figure(kernels: pd.DataFrame, copies: pd.DataFrame) -> Figure:
+    """Draw the summed time of each kernel, copy and fill, the longest first.
+
+    Args:
+        kernels: The table of `profcore.analysis.kernels`.
+        copies: The table of `profcore.analysis.copies`.
+    """
+    work = _work(kernels, copies)
+    shown = work.head(ROWS_MAX).copy()
+    largest_ns = float(shown["sum_ns"].max()) if len(shown) else 0.0
+    unit = unit_for(largest_ns)
+    shown["series"] = GPU
+    shown["label"] = labels(shown["short_name"])
+    shown["sum"] = shown["sum_ns"] / unit.ns
+    shown["end"] = [
+        f"{percent_text(share)} · {calls:,} × {time_text(median_ns)}"
+        for share, calls, median_ns in zip(
+            shown["share_fraction"], shown["calls"], shown["typical_ns"], strict=True
+        )
+    ]
+    shown["sum_text"] = [time_text(sum_ns) for sum_ns in shown["sum_ns"]]
+    base = alt.Chart(shown).encode(
+        y=label_axis("label", list(shown["label"])),
+        x=value_axis(
+            "sum",
+            title=f"GPU time, all recorded steps ({unit.name})",
+            largest=largest_ns / unit.ns * 1.3,  # the words behind these bars are longer
+        ),
+        tooltip=tooltip(
+            ("name", "Name"), ("family", "Family"), ("sum_text", "Sum"), ("end", "Share, calls")
+        ),
+    )
+    bars = base.mark_bar().encode(color=color("series", []))
+    values = base.mark_text(align="left", baseline="middle", dx=4, color=TEXT_COLOR).encode(
+        text="end:N"
+    )
+    return Figure(
+        question=QUESTION,
+        chart=(bars + values).properties(height=alt.Step(ROW_PX)),
+        takeaway=_takeaway(work),
+        sheet=_sheet(work),
+        note=_note(work),
+    )
+
+
+def _work(kernels: pd.DataFrame, copies: pd.DataFrame) -> pd.DataFrame:
+    """All GPU work by name: kernels, copies and fills in one table, shares of their common sum."""
+    of_kernels = pd.DataFrame(
+        {
+            "name": kernels["name"],
+            "short_name": kernels["short_name"],
+            "family": kernels["family"],
+            "calls": kernels["calls"],
+            "sum_ns": kernels["sum_ns"],
+            "typical_ns": kernels["median_ns"],
+            "min_ns": kernels["min_ns"],
+            "max_ns": kernels["max_ns"],
+        }
+    )
+    of_copies = pd.DataFrame(
+        {
+            "name": copies["name"],
+            "short_name": copies["name"],
+            "family": copies["kind"].map(_COPY_FAMILIES),
+            "calls": copies["calls"],
+            "sum_ns": copies["sum_ns"],
+            "typical_ns": copies["sum_ns"] / copies["calls"],
+            "min_ns": pd.Series(pd.NA, index=copies.index, dtype="Int64"),
+            "max_ns": pd.Series(pd.NA, index=copies.index, dtype="Int64"),
+        }
+    )
+    parts = [part for part in (of_kernels, of_copies) if len(part)]
+    if not parts:
+        return of_kernels.assign(share_fraction=0.0)
+    work = pd.concat(parts, ignore_index=True)
+    work = work.sort_values("sum_ns", ascending=False, kind="stable", ignore_index=True)
+    total_ns = int(work["sum_ns"].sum())
+    return work.assign(share_fraction=work["sum_ns"] / total_ns if total_ns else 0.0)
+
+
+def _takeaway(work: pd.DataFrame) -> str:
+    if work.empty:
+        return "No kernels were recorded."
+    top = work.iloc[0]
+    text = (
+        f"{top['short_name']} takes {percent_text(top['share_fraction'])} of the GPU time: "
+        f"{time_text(top['sum_ns'])} in {top['calls']:,} calls."
+    )
+    if len(work) > 1:
+        second = work.iloc[1]
+        text += f" Next is {second['short_name']} with {percent_text(second['share_fraction'])}."
+    return text
+
+
+def _note(work: pd.DataFrame) -> str:
+    text = (
+        "Behind each bar: its share of the summed GPU time, and calls × typical time of a call. "
+        "A name is cut in the middle; the table has it whole."
+    )
+    if len(work) > ROWS_MAX:
+        text += f" The {ROWS_MAX} longest of {len(work)} are drawn."
+    return text
+
+
+def _sheet(work: pd.DataFrame) -> pd.DataFrame:
+    total = unit_for(float(work["sum_ns"].max()) if len(work) else 0)
+    call = unit_for(float(work["typical_ns"].max()) if len(work) else 0)
+    return pd.DataFrame(
+        {
+            "Name": work["name"],
+            f"Sum ({total.name})": work["sum_ns"] / total.ns,
+            "Share (%)": work["share_fraction"] * 100,
+            "Calls": work["calls"],
+            f"Typical ({call.name})": work["typical_ns"] / call.ns,
+            f"Shortest ({call.name})": work["min_ns"].astype("Float64") / call.ns,
+            f"Longest ({call.name})": work["max_ns"].astype("Float64") / call.ns,
+            "Family": work["family"],
+        }
+    )

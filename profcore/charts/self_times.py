@@ -1,0 +1,187 @@
+"""Which operators take the time, on the CPU and on the GPU?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import altair as alt
+import pandas as pd
+
+from profcore.charts.figure import (
+    CPU,
+    DRIVER,
+    GPU,
+    PROFILER,
+    SERIES,
+    TEXT_COLOR,
+    Figure,
+    color,
+    label_axis,
+    labels,
+    tooltip,
+    unit_for,
+    value_axis,
+)
+from profcore.units import percent_text, time_text
+
+ROWS_BY_CPU: Final = 9
+ROWS_BY_GPU: Final = 4
+BAR_PX: Final = 13
+"""One bar; with a GPU an operator has two."""
+GAP_PX: Final = 8
+
+QUESTION: Final = "Which operators take the time, on the CPU and on the GPU?"
+QUESTION_CPU: Final = "Which operators take the time?"
+
+_SERIES_OF_KIND: Final = {
+    "operator": CPU,
+    "annotation": CPU,
+    "runtime": DRIVER,
+    "overhead": PROFILER,
+}
+_KIND_WORDS: Final = {
+    "operator": "operator",
+    "annotation": "annotation",
+    "runtime": "driver call",
+    "overhead": "profiler",
+}
+
+
+def self_times_figure(operators: pd.DataFrame, *, gpu_recorded: bool) -> Figure:
+    """Draw self time per operator, CPU and GPU on one scale, so that their sizes compare.
+
+    Args:
+        operators: The table of `profcore.analysis.operators`.
+        gpu_recorded: False leaves the GPU bars out.
+    """
+    shown = _top_rows(operators, gpu_recorded=gpu_recorded)
+    long = _long_rows(shown, gpu_recorded=gpu_recorded)
+    largest_ns = float(long["self_ns"].max()) if len(long) else 0.0
+    unit = unit_for(largest_ns)
+    long["self"] = long["self_ns"] / unit.ns
+    order = list(dict.fromkeys(long["label"]))
+    base = alt.Chart(long).encode(
+        y=label_axis("label", order),
+        x=value_axis(
+            "self",
+            title=f"Self time, all recorded steps ({unit.name})",
+            largest=largest_ns / unit.ns,
+        ),
+        tooltip=tooltip(
+            ("name", "Name"),
+            ("series", "Where"),
+            ("text", "Self time"),
+            ("share", "Share of all self time there"),
+            ("calls", "Calls"),
+        ),
+    )
+    if gpu_recorded:
+        base = base.encode(yOffset=alt.YOffset("side:N", sort=["CPU", "GPU"]))
+    present = [name for name in SERIES if name in set(long["series"])]
+    bars = base.mark_bar().encode(color=color("series", present))
+    values = base.mark_text(align="left", baseline="middle", dx=4, color=TEXT_COLOR).encode(
+        text="text:N"
+    )
+    return Figure(
+        question=QUESTION if gpu_recorded else QUESTION_CPU,
+        chart=(bars + values).properties(
+            height=alt.Step(BAR_PX + (GAP_PX // 2 if gpu_recorded else GAP_PX))
+        ),
+        takeaway=_takeaway(operators, gpu_recorded=gpu_recorded),
+        sheet=_sheet(operators, gpu_recorded=gpu_recorded),
+        note=_note(shown, total=len(operators)),
+    )
+
+
+def _top_rows(operators: pd.DataFrame, *, gpu_recorded: bool) -> pd.DataFrame:
+    """The rows worth a bar: the largest on the CPU, and the largest on the GPU beside them."""
+    by_cpu = operators[operators["self_cpu_ns"] > 0].head(ROWS_BY_CPU)
+    if not gpu_recorded:
+        return by_cpu
+    on_gpu = operators[operators["self_gpu_ns"] > 0]
+    by_gpu = on_gpu.sort_values("self_gpu_ns", ascending=False, kind="stable").head(ROWS_BY_GPU)
+    shown = operators.loc[operators.index.isin(by_cpu.index) | operators.index.isin(by_gpu.index)]
+    larger_ns = shown[["self_cpu_ns", "self_gpu_ns"]].max(axis="columns")
+    return shown.loc[larger_ns.sort_values(ascending=False, kind="stable").index]
+
+
+def _long_rows(shown: pd.DataFrame, *, gpu_recorded: bool) -> pd.DataFrame:
+    """One row per bar."""
+    bars: list[dict[str, object]] = []
+    for label, row in zip(labels(shown["name"]), shown.to_dict("records"), strict=True):
+        common = {"label": label, "name": row["name"], "calls": f"{row['calls']:,}"}
+        sides = [("CPU", _SERIES_OF_KIND[row["kind"]], "self_cpu")]
+        if gpu_recorded:
+            sides.append(("GPU", GPU, "self_gpu"))
+        for side, series, column in sides:
+            duration_ns = int(row[f"{column}_ns"])
+            if duration_ns == 0:
+                continue  # no bar; a "0 ns" at the axis would only be noise
+            bars.append(
+                common
+                | {
+                    "side": side,
+                    "series": series,
+                    "self_ns": duration_ns,
+                    "text": time_text(duration_ns),
+                    "share": percent_text(float(row[f"{column}_fraction"])),
+                }
+            )
+    columns = ["label", "name", "calls", "side", "series", "self_ns", "text", "share"]
+    return pd.DataFrame(bars, columns=columns)
+
+
+def _takeaway(operators: pd.DataFrame, *, gpu_recorded: bool) -> str:
+    if operators.empty:
+        return "No operators were recorded."
+    top = operators.iloc[0]
+    text = (
+        f"On the CPU {top['name']} takes the most self time: {time_text(top['self_cpu_ns'])}, "
+        f"{percent_text(top['self_cpu_fraction'])} of all."
+    )
+    if gpu_recorded and operators["self_gpu_ns"].any():
+        gpu_top = operators.sort_values("self_gpu_ns", ascending=False, kind="stable").iloc[0]
+        text += (
+            f" On the GPU it is {gpu_top['name']} with {time_text(gpu_top['self_gpu_ns'])}, "
+            f"{percent_text(gpu_top['self_gpu_fraction'])} of all."
+        )
+    return text
+
+
+def _note(shown: pd.DataFrame, *, total: int) -> str:
+    text = (
+        "Self time is the time spent in an operator itself, without the operators it calls. "
+        "The names are those of PyTorch's own table."
+    )
+    if shown["name"].str.contains("Synchronize").any():
+        text += " A call named Synchronize is the CPU waiting for the GPU, not work."
+    if len(shown) < total:
+        text += f" The {len(shown)} largest of {total} rows are drawn; the table has all."
+    return text
+
+
+def _sheet(operators: pd.DataFrame, *, gpu_recorded: bool) -> pd.DataFrame:
+    cpu = unit_for(_largest(operators["self_cpu_ns"]))
+    gpu = unit_for(_largest(operators["self_gpu_ns"]))
+    columns: dict[str, object] = {
+        "Name": operators["name"],
+        f"Self CPU ({cpu.name})": operators["self_cpu_ns"] / cpu.ns,
+        "Self CPU (%)": operators["self_cpu_fraction"] * 100,
+    }
+    if gpu_recorded:
+        columns |= {
+            f"Self GPU ({gpu.name})": operators["self_gpu_ns"] / gpu.ns,
+            "Self GPU (%)": operators["self_gpu_fraction"] * 100,
+        }
+    columns |= {
+        "Calls": operators["calls"],
+        f"Total CPU ({cpu.name})": operators["total_cpu_ns"] / cpu.ns,
+    }
+    if gpu_recorded:
+        columns[f"Total GPU ({gpu.name})"] = operators["total_gpu_ns"] / gpu.ns
+    columns["Kind"] = operators["kind"].map(_KIND_WORDS)
+    return pd.DataFrame(columns)
+
+
+def _largest(column: pd.Series[int]) -> float:
+    return float(column.max()) if len(column) else 0.0
