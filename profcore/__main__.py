@@ -1,4 +1,4 @@
-"""The command line: `python -m profcore run | analyze | doctor`.
+"""The command line: `python -m profcore run | analyze | sweep | compare | doctor`.
 
 Exit status: 0 done; 2 the input is at fault (one line on standard error); 1 anything else;
 130 interrupted. Results go to standard output, progress to standard error.

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from profcore import workloads
-from profcore.experiment import DTYPE_BYTES
+from profcore.experiment import DTYPE_BYTES, describe
 from profcore.units import NS_PER_S, bytes_text, flops_text, time_text
 from profcore.workloads.model import LIBRARY_BYTES
 
 if TYPE_CHECKING:
     from profcore.experiment import Dtype, Experiment
     from profcore.machine import Device, Machine
+    from profcore.sweep import SweepPlan
 
 MEMORY_FRACTION_MAX: Final = 0.9
 """Share of a device's memory one run may plan to use: the driver and torch's caching take some."""
@@ -99,6 +100,32 @@ def refusal(experiment: Experiment, machine: Machine | None, *, run_time_s: floa
         _memory_refusal(experiment, device)
         or _mode_refusal(experiment, device, machine)
         or _time_refusal(experiment, device, machine, run_time_s)
+    )
+
+
+def sweep_refusal(
+    plan: SweepPlan, machine: Machine | None, *, run_time_s: float, sweep_time_s: float
+) -> str | None:
+    """Say in one sentence why this machine should not start a sweep, or return None.
+
+    Args:
+        plan: Its own bounds are already checked.
+        machine: None while it is not known: then nothing is refused.
+        run_time_s: What one point may take.
+        sweep_time_s: What all of them may take.
+    """
+    least_ns = 0.0
+    for experiment in plan.experiments():
+        if reason := refusal(experiment, machine, run_time_s=run_time_s):
+            return f"{describe(experiment)}: {reason}"
+        device = machine.resolve(experiment.device) if machine else None
+        if machine is not None and device is not None and not device.is_gpu:
+            least_ns += least_cpu_run_ns(experiment, machine)
+    if least_ns <= sweep_time_s * NS_PER_S:
+        return None
+    return (
+        f"On this CPU the sweep would take about {time_text(least_ns)} and the limit is "
+        f"{sweep_time_s:,.0f} s: leave out the largest sizes."
     )
 
 

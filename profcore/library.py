@@ -18,11 +18,13 @@ import platformdirs
 
 from profcore import owner as owners
 from profcore.errors import RecordingError, RunError
-from profcore.files import write_json, write_text
+from profcore.files import read_json, write_json, write_text
 from profcore.owner import OWNER_FILE
 from profcore.recording import (
     ACTIVE,
     EXPERIMENT_FILE,
+    GIVEN_UP,
+    POINT_ID,
     PROGRESS_FILE,
     RUN_ID,
     STATUS_FILE,
@@ -32,9 +34,11 @@ from profcore.recording import (
     Status,
     open_folder,
 )
+from profcore.sweep import POINTS_FOLDER, SWEEP_FILE
 
 if TYPE_CHECKING:
     from profcore.experiment import Experiment
+    from profcore.sweep import SweepPlan
 
 DATA_VARIABLE: Final = "PROFCORE_DATA"
 TITLE_MAX: Final = 80
@@ -46,6 +50,7 @@ _UNKNOWN: Final = (
 )
 
 Recordings: TypeAlias = list[Recording]
+Folders: TypeAlias = list[Path]
 Damage: TypeAlias = list[tuple[str, str]]
 """(id, one sentence) of recordings that cannot be read."""
 
@@ -79,7 +84,34 @@ class Library:
         """
         if recording_id in sample_ids():
             return open_folder(_SAMPLES / recording_id, is_sample=True)
+        sweep_id, dash, number = recording_id.rpartition("-")
+        if dash and sweep_id in sample_sweep_ids():
+            return open_point(_SAMPLES / sweep_id, number, is_sample=True)
+        if POINT_ID.fullmatch(recording_id):
+            return open_point(self._folder(sweep_id), number)
         return open_own(self._folder(recording_id))
+
+    def sweep_folder(self, sweep_id: str) -> Path:
+        """Return the folder of a sweep made here or of a sample.
+
+        Raises:
+            RecordingError: no such sweep.
+        """
+        if sweep_id in sample_sweep_ids():
+            return _SAMPLES / sweep_id
+        folder = self._folder(sweep_id)
+        if not (folder / SWEEP_FILE).exists():
+            msg = f"{sweep_id} is a recording, not a sweep."
+            raise RecordingError(msg)
+        return folder
+
+    def sweep_folders(self) -> Folders:
+        """Return the folders of the sweeps made here, in no order."""
+        try:
+            folders = sorted(self.root.iterdir())
+        except OSError:
+            return []  # nothing was recorded yet
+        return [folder for folder in folders if is_sweep(folder)]
 
     def new_folder(self, experiment: Experiment) -> Path:
         """Make the folder of a new run; its name is the id, 12 hex digits.
@@ -87,9 +119,16 @@ class Library:
         Raises:
             RunError: the folder cannot be written.
         """
+        return self._new_folder(EXPERIMENT_FILE, experiment)
+
+    def new_sweep_folder(self, plan: SweepPlan) -> Path:
+        """Make the folder of a new sweep; as `new_folder`."""
+        return self._new_folder(SWEEP_FILE, plan)
+
+    def _new_folder(self, file: str, data: Experiment | SweepPlan) -> Path:
         folder = self.root / secrets.token_hex(6)
         try:
-            make_folder(folder, experiment)
+            _make_folder(folder, file, data)
         except OSError as error:
             msg = (
                 f"The data folder {self.root} cannot be written ({error.strerror}); "
@@ -129,7 +168,7 @@ class Library:
             raise RecordingError(msg)
         folder = self._folder(recording_id)
         try:
-            is_active = open_own(folder).status.state in ACTIVE
+            is_active = status_of(folder).state in ACTIVE
         except RecordingError:
             is_active = False  # damaged: deleting it is the cure
         if is_active:
@@ -173,7 +212,7 @@ class Library:
         except OSError:
             return [], []  # nothing was recorded yet
         for folder in folders:
-            if not RUN_ID.fullmatch(folder.name):
+            if not RUN_ID.fullmatch(folder.name) or is_sweep(folder):
                 continue
             try:
                 whole.append(open_own(folder))
@@ -190,11 +229,15 @@ def make_folder(folder: Path, experiment: Experiment) -> None:
     Raises:
         OSError: it cannot be written, or is there already and not empty.
     """
+    _make_folder(folder, EXPERIMENT_FILE, experiment)
+
+
+def _make_folder(folder: Path, file: str, data: Experiment | SweepPlan) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
     part.mkdir()
     try:
-        write_json(part / EXPERIMENT_FILE, experiment)
+        write_json(part / file, data)
         owners.sign(part)
         part.rename(folder)
     except OSError:
@@ -211,14 +254,54 @@ def open_own(folder: Path) -> Recording:
     # Before the status: the owner goes away when the status is there.
     owner = owners.read(folder)
     recording = open_folder(folder)
-    if owner is None or recording.status.created_at:
-        return recording
+    return dataclasses.replace(recording, status=_status_now(folder, recording.status, owner))
+
+
+def status_of(folder: Path) -> Status:
+    """Return how a run or a sweep ended, or that it is under way.
+
+    Raises:
+        RecordingError: its status file is damaged.
+    """
+    owner = owners.read(folder)  # before the status, as above
+    try:
+        status = read_json(folder / STATUS_FILE, Status)
+    except (msgspec.DecodeError, OSError) as error:
+        msg = f"{folder.name} is damaged ({error}); delete it and run it again."
+        raise RecordingError(msg) from error
+    return _status_now(folder, status or Status(state="failed", message=GIVEN_UP), owner)
+
+
+def _status_now(folder: Path, status: Status, owner: owners.Owner | None) -> Status:
+    if owner is None or status.created_at:
+        return status
     if owner.is_alive():
         state: State = "running" if (folder / PROGRESS_FILE).exists() else "queued"
-        status = Status(state=state, created_at=owner.created_at)
-    else:
-        status = msgspec.structs.replace(recording.status, created_at=owner.created_at)
-    return dataclasses.replace(recording, status=status)
+        return Status(state=state, created_at=owner.created_at)
+    return msgspec.structs.replace(status, created_at=owner.created_at)
+
+
+def is_sweep(folder: Path) -> bool:
+    """Tell whether a folder of the library holds a sweep."""
+    return bool(RUN_ID.fullmatch(folder.name)) and (folder / SWEEP_FILE).exists()
+
+
+def open_point(sweep: Path, number: str, *, is_sample: bool = False) -> Recording:
+    """Open one point of a sweep as the recording it is; its id is `<sweep>-<number>`.
+
+    Raises:
+        RecordingError: no such point, or a damaged one.
+    """
+    folder = sweep / POINTS_FOLDER / number
+    if not number.isdigit() or not folder.is_dir():
+        msg = f"The sweep {sweep.name} has no such point; it may have been made again."
+        raise RecordingError(msg)
+    recording = open_folder(folder, is_sample=is_sample)
+    status = recording.status
+    if not (folder / STATUS_FILE).exists():  # the sweep is under way, or was ended there
+        of_sweep = status_of(sweep)
+        status = msgspec.structs.replace(of_sweep, run_s=0.0, log_tail="")
+    return dataclasses.replace(recording, id=f"{sweep.name}-{number}", status=status)
 
 
 def finish(folder: Path, status: Status) -> None:
@@ -231,6 +314,15 @@ def sample_ids() -> tuple[str, ...]:
     """Return the ids of the samples in the order they are shown."""
     try:
         order = (_SAMPLES / "order.txt").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ()
+    return tuple(order.split())
+
+
+def sample_sweep_ids() -> tuple[str, ...]:
+    """Return the ids of the sweeps that ship with the program, in the order they are shown."""
+    try:
+        order = (_SAMPLES / "sweeps.txt").read_text(encoding="utf-8")
     except FileNotFoundError:
         return ()
     return tuple(order.split())

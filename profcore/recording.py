@@ -39,6 +39,12 @@ ACTIVE: frozenset[State] = frozenset({"queued", "running"})
 RUN_ID = re.compile(r"[0-9a-f]{12}")
 """What an id from a URL must match before it becomes part of a path."""
 
+POINT_ID = re.compile(r"([0-9a-f]{12})-(\d{3})")
+"""The id of one point of a sweep: the sweep's id and the number of the point's folder."""
+
+GIVEN_UP = "The server stopped during this run; run it again."
+"""Message of a run without a status that nobody makes any more."""
+
 EXPERIMENT_FILE = "experiment.json"
 ENVIRONMENT_FILE = "environment.json"
 TIMINGS_FILE = "timings.json"
@@ -83,6 +89,10 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     cpu_name: str
     cpu_threads: int
     """Threads torch uses for CPU operators."""
+    boot: str = ""
+    """Eight hex digits that change when the machine is another one or was restarted; empty where
+    the system does not tell. The same program was seen 1.6 times as fast on another machine with
+    the same GPU and the same names."""
     clocks: Clocks | None = None
     recorded_at: str
     """UTC, ISO 8601, whole seconds."""
@@ -109,9 +119,19 @@ class Timings(msgspec.Struct, frozen=True, kw_only=True):
     device_ns_median: float | None = None
     """Time the device was busy with one step by its own clock (CUDA events round the calls of a
     repeat); None on a CPU. In a launch-bound run it contains the device's waiting too."""
+    gpu_queued_ns: float | None = None
+    """GPU time per step when the calls wait in a queue and run back to back, by CUDA events; gaps
+    of about 1 µs between kernels are in it. Taken in sweeps on a GPU only."""
     first_call_ns: int
     """The first call of the process, compilation included; device-synchronised. In a cold start
     it is profiled and equals the first recorded step with its device work."""
+    compile_cache: Literal["", "kept", "fresh"] = ""
+    """Where `first_call_ns` found compiled code. `fresh`: nowhere, so it is the whole cost of
+    compiling. `kept`: the machine's cache on disk was there, so it may be less. Empty: eager, or
+    not noted."""
+    step_ns: list[float] = []
+    """The wall time per step of every repeat, in the order measured, to 0.1 ns; at most 200. Empty
+    in recordings made before this was kept."""
 
 
 class Average(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,10 +156,23 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds since the run began."""
 
 
+class Point(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a sweep is."""
+
+    number: int
+    """The point under way, counted from 1 in this phase."""
+    count: int
+    """Points of this phase."""
+    text: str
+    """Which one: the description of its experiment."""
+
+
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """The phases so far; the last one is under way."""
 
     phases: list[Phase]
+    point: Point | None = None
+    """Of a sweep, while it is under way."""
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -212,8 +245,7 @@ def open_folder(folder: Path, *, is_sample: bool = False) -> Recording:
         title=title or experiments.describe(experiment),
         experiment=experiment,
         # No status: the server died during the run.
-        status=status
-        or Status(state="failed", message="The server stopped during this run; run it again."),
+        status=status or Status(state="failed", message=GIVEN_UP),
         environment=environment,
         timings=timings,
     )

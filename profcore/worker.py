@@ -22,11 +22,13 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 
 from profcore import experiment as experiments
+from profcore import sweep
 from profcore.errors import InputError, ProfcoreError, RunError
 from profcore.failures import explain, first_line
 from profcore.files import write_json
 from profcore.machine_lock import lock_path, machine_lock
-from profcore.recording import EXPERIMENT_FILE, LOG_FILE, PROGRESS_FILE, Phase, Progress
+from profcore.recording import EXPERIMENT_FILE, LOG_FILE, PROGRESS_FILE, Phase, Point, Progress
+from profcore.sweep import SWEEP_FILE
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -44,7 +46,7 @@ _STDIN, _STDOUT, _STDERR = 0, 1, 2
 class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a child is asked to do. Answers and the log are files in `folder`."""
 
-    task: Literal["run", "probe", "check"]
+    task: Literal["run", "sweep", "probe", "check"]
     folder: str
     device: str = "auto"
     """Used by `check`; a run has its device in its experiment."""
@@ -71,16 +73,23 @@ class PhaseLog:
         self._path = folder / PROGRESS_FILE
         self._began_s = began_s
         self._phases = [Phase(name="starting", began_s=0.0)]
+        self._point: Point | None = None
         self._write()
 
     def begin(self, name: str) -> None:
         """Note that the phase `name` begins now."""
         began_s = max(0.0, time.time() - self._began_s)
+        self._point = None
         self._phases.append(Phase(name=name, began_s=round(began_s, 3)))
         self._write()
 
+    def point(self, point: Point) -> None:
+        """Note which point of a sweep begins now."""
+        self._point = point
+        self._write()
+
     def _write(self) -> None:
-        write_json(self._path, Progress(phases=self._phases))
+        write_json(self._path, Progress(phases=self._phases, point=self._point))
 
 
 def main() -> int:
@@ -139,6 +148,9 @@ def _work(job: Job, folder: Path, recorder: ModuleType) -> None:
         if job.task == "check":
             problem = recorder.check_recording(job.device)
             write_json(folder / CHECK_FILE, Check(problem=problem))
+        elif job.task == "sweep":
+            plan = sweep.from_json((folder / SWEEP_FILE).read_bytes())
+            recorder.record_sweep(plan, folder, on_phase=phases.begin, on_point=phases.point)
         else:
             experiment = experiments.from_json((folder / EXPERIMENT_FILE).read_bytes())
             recorder.record(experiment, folder, on_phase=phases.begin)

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from profcore.experiment import Experiment
+    from profcore.recording import Point
+    from profcore.sweep import SweepPlan
 
 
 def wait_for(path: Path) -> None:
@@ -70,6 +72,63 @@ def record(experiment: Experiment, folder: Path, *, on_phase: Callable[[str], No
         wait_for(folder / "go")
     if part != NO_TRACE:
         (folder / TRACE_FILE).write_bytes(TRACE)
+
+
+def record_sweep(
+    plan: SweepPlan,
+    folder: Path,
+    *,
+    on_phase: Callable[[str], None],
+    on_point: Callable[[Point], None],
+) -> None:
+    """Time the points, then record them; a size names its part, as in a run."""
+    from profcore.files import write_json
+    from profcore.recording import (
+        EXPERIMENT_FILE,
+        STATUS_FILE,
+        TIMINGS_FILE,
+        TRACE_FILE,
+        Point,
+        Status,
+    )
+
+    points, count = folder / "points", len(plan.experiments())
+    points.mkdir(exist_ok=True)
+    (folder / "compile-cache").mkdir()
+    on_phase("timing")
+    for number, experiment in enumerate(plan.experiments()):
+        point = points / f"{number:03d}"
+        if (point / TIMINGS_FILE).exists():
+            continue
+        point.mkdir(exist_ok=True)
+        write_json(point / EXPERIMENT_FILE, experiment)
+        on_point(Point(number=number + 1, count=count, text=f"size {experiment.size}"))
+        die(experiment.size)
+        if experiment.size == WAIT:
+            wait_for(folder / "go")
+        write_json(point / TIMINGS_FILE, timings(experiment.size))
+    on_phase("recording")
+    for number, experiment in enumerate(plan.experiments()):
+        point = points / f"{number:03d}"
+        status = Status(state="done", created_at="2026-01-01")
+        if experiment.size in FAILURES:
+            status = Status(state="failed", message="No room.", created_at="2026-01-01")
+        else:
+            if experiment.size == IGNORE_SIGTERM:
+                wait_for(folder / "go")
+            (point / TRACE_FILE).write_bytes(TRACE)
+        write_json(point / STATUS_FILE, status)
+
+
+def timings(size: int) -> Any:
+    """Return a step of `size` microseconds."""
+    from profcore.recording import Timings
+
+    each = {f"{side}_ns_{mark}": size * 1000.0 for side in ("step", "cpu") for mark in QUARTILES}
+    return Timings(taken="before", repeats=9, steps_per_repeat=9, first_call_ns=1, **each)
+
+
+QUARTILES = ("median", "p25", "p75")
 
 
 def die(part: int) -> None:
@@ -148,6 +207,7 @@ if __name__ == "__main__":
     import profcore
 
     fake: Any = types.ModuleType("profcore.recorder")
+    fake.record_sweep = record_sweep
     fake.record, fake.probe, fake.check_recording = record, probe, check_recording
     sys.modules["profcore.recorder"] = fake
     profcore.recorder = fake  # type: ignore[attr-defined]

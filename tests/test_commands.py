@@ -83,7 +83,13 @@ class TestSurface:
     """Scripts rely on these words: a change here is a change of the contract."""
 
     def test_the_commands(self) -> None:
-        assert [command.name for command in COMMANDS] == ["run", "analyze", "doctor"]
+        assert [command.name for command in COMMANDS] == [
+            "run",
+            "analyze",
+            "sweep",
+            "compare",
+            "doctor",
+        ]
         assert all(command.name in build_parser().format_help() for command in COMMANDS)
 
     def test_the_flags_of_run_are_the_knobs_of_an_experiment(self) -> None:

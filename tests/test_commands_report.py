@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from profcore.analysis import Analysis
+from profcore.analysis.trust import CHECKS
 from profcore.commands.report import report
 from profcore.commands.text import summary
 from profcore.experiment import Experiment
@@ -88,6 +89,16 @@ def test_the_whole_answer(plain: Analysis) -> None:
     source = answer.pop("source")
     assert set(source) == {"file", "bytes", "events", "set_aside", "repaired"}
     assert source["file"] == "handmade.json"
+    trust = answer.pop("trust")
+    assert [check["check"] for check in trust] == [name for name, _, _ in CHECKS]
+    assert {tuple(check) for check in trust} == {("check", "title", "outcome", "text", "snippet")}
+    assert trust[0] == {
+        "check": "rows_set_aside",
+        "title": "Rows that could not be read",
+        "outcome": "fine",
+        "text": "All 25 timed rows of the file are counted.",
+        "snippet": None,
+    }
     # Arithmetic: see handmade.plain_rows.
     relu = "void at::native::vectorized_elementwise_kernel<4, at::native::relu>(int)"
     assert answer == {

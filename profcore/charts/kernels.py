@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 import pandas as pd
 
+from profcore.analysis.names import reading
 from profcore.charts.figure import (
     GPU,
     ROW_PX,
@@ -21,9 +22,19 @@ from profcore.charts.figure import (
 )
 from profcore.units import percent_text, time_text
 
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
 ROWS_MAX: Final = 12
+NAME_MAX: Final = 1_000
+"""Characters of a name in a tooltip; the table has it whole."""
 
 QUESTION: Final = "Which kernels and copies fill the GPU's time?"
+READ_MAX: Final = 1_000
+"""Kernels whose names are put in words."""
+
+FULL_NAME: Final = "Full name"
+"""Column of the table with the name as the file has it."""
 
 _COPY_FAMILIES: Final = {"memcpy": "copy", "memset": "fill"}
 
@@ -42,12 +53,8 @@ def kernels_figure(kernels: pd.DataFrame, copies: pd.DataFrame) -> Figure:
     shown["series"] = GPU
     shown["label"] = labels(shown["short_name"])
     shown["sum"] = shown["sum_ns"] / unit.ns
-    shown["end"] = [
-        f"{percent_text(share)} · {calls:,} × {time_text(median_ns)}"
-        for share, calls, median_ns in zip(
-            shown["share_fraction"], shown["calls"], shown["typical_ns"], strict=True
-        )
-    ]
+    shown["end"] = [_end(row) for row in shown.to_dict("records")]
+    shown["name"] = [name[:NAME_MAX] for name in shown["name"]]
     shown["sum_text"] = [time_text(sum_ns) for sum_ns in shown["sum_ns"]]
     base = alt.Chart(shown).encode(
         y=label_axis("label", list(shown["label"])),
@@ -85,6 +92,8 @@ def _work(kernels: pd.DataFrame, copies: pd.DataFrame) -> pd.DataFrame:
             "typical_ns": kernels["median_ns"],
             "min_ns": kernels["min_ns"],
             "max_ns": kernels["max_ns"],
+            "overlong_calls": kernels["overlong_calls"],
+            "reading": _readings(kernels["name"]),
         }
     )
     of_copies = pd.DataFrame(
@@ -97,6 +106,8 @@ def _work(kernels: pd.DataFrame, copies: pd.DataFrame) -> pd.DataFrame:
             "typical_ns": copies["sum_ns"] / copies["calls"],
             "min_ns": pd.Series(pd.NA, index=copies.index, dtype="Int64"),
             "max_ns": pd.Series(pd.NA, index=copies.index, dtype="Int64"),
+            "overlong_calls": 0,
+            "reading": "",
         }
     )
     parts = [part for part in (of_kernels, of_copies) if len(part)]
@@ -108,6 +119,20 @@ def _work(kernels: pd.DataFrame, copies: pd.DataFrame) -> pd.DataFrame:
     return work.assign(share_fraction=work["sum_ns"] / total_ns if total_ns else 0.0)
 
 
+def _readings(names: pd.Series[str]) -> list[str]:
+    """Return the names in words; beyond READ_MAX, which no table shows, nothing."""
+    words = [reading(name) for name in names.head(READ_MAX)]
+    return words + [""] * (len(names) - len(words))
+
+
+def _end(row: dict[Hashable, Any]) -> str:
+    """Return what stands behind a bar."""
+    text = f"{percent_text(row['share_fraction'])} · {row['calls']:,} × "
+    text += time_text(row["typical_ns"])
+    doubtful = row["overlong_calls"]
+    return f"{text} · {doubtful:,} doubtful" if doubtful else text
+
+
 def _takeaway(work: pd.DataFrame) -> str:
     if work.empty:
         return "No kernels were recorded."
@@ -116,6 +141,11 @@ def _takeaway(work: pd.DataFrame) -> str:
         f"{top['short_name']} takes {percent_text(top['share_fraction'])} of the GPU time: "
         f"{time_text(top['sum_ns'])} in {top['calls']:,} calls."
     )
+    if doubtful := int(top["overlong_calls"]):
+        text += (
+            f" But {doubtful:,} of these calls cannot have lasted as long as the file says: they "
+            "run over later work on the same stream."
+        )
     if len(work) > 1:
         second = work.iloc[1]
         text += f" Next is {second['short_name']} with {percent_text(second['share_fraction'])}."
@@ -125,8 +155,13 @@ def _takeaway(work: pd.DataFrame) -> str:
 def _note(work: pd.DataFrame) -> str:
     text = (
         "Behind each bar: its share of the summed GPU time, and calls × typical time of a call. "
-        "A name is cut in the middle; the table has it whole."
+        "A name is short here; the table has it whole in its last column."
     )
+    if work["overlong_calls"].any():
+        text += (
+            " Doubtful: calls that run over later work on the same stream, which cannot be; the "
+            "sum and the rank of such a kernel mislead."
+        )
     if len(work) > ROWS_MAX:
         text += f" The {ROWS_MAX} longest of {len(work)} are drawn."
     return text
@@ -137,13 +172,16 @@ def _sheet(work: pd.DataFrame) -> pd.DataFrame:
     call = unit_for(float(work["typical_ns"].max()) if len(work) else 0)
     return pd.DataFrame(
         {
-            "Name": work["name"],
+            "Name": work["short_name"],
             f"Sum ({total.name})": work["sum_ns"] / total.ns,
             "Share (%)": work["share_fraction"] * 100,
             "Calls": work["calls"],
             f"Typical ({call.name})": work["typical_ns"] / call.ns,
             f"Shortest ({call.name})": work["min_ns"].astype("Float64") / call.ns,
             f"Longest ({call.name})": work["max_ns"].astype("Float64") / call.ns,
+            "In words": work["reading"],
+            "Doubtful calls": work["overlong_calls"],
             "Family": work["family"],
+            FULL_NAME: work["name"],
         }
     )

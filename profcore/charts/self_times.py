@@ -18,12 +18,15 @@ from profcore.charts.figure import (
     color,
     label_axis,
     labels,
+    shorten,
     tooltip,
     unit_for,
     value_axis,
 )
 from profcore.units import percent_text, time_text
 
+NAME_MAX: Final = 200
+"""Characters of a name in a sentence or tooltip; the table has it whole."""
 ROWS_BY_CPU: Final = 9
 ROWS_BY_GPU: Final = 4
 BAR_PX: Final = 13
@@ -109,7 +112,11 @@ def _long_rows(shown: pd.DataFrame, *, gpu_recorded: bool) -> pd.DataFrame:
     """One row per bar."""
     bars: list[dict[str, object]] = []
     for label, row in zip(labels(shown["name"]), shown.to_dict("records"), strict=True):
-        common = {"label": label, "name": row["name"], "calls": f"{row['calls']:,}"}
+        common = {
+            "label": label,
+            "name": shorten(row["name"], NAME_MAX),
+            "calls": f"{row['calls']:,}",
+        }
         sides = [("CPU", _SERIES_OF_KIND[row["kind"]], "self_cpu")]
         if gpu_recorded:
             sides.append(("GPU", GPU, "self_gpu"))
@@ -136,13 +143,15 @@ def _takeaway(operators: pd.DataFrame, *, gpu_recorded: bool) -> str:
         return "No operators were recorded."
     top = operators.iloc[0]
     text = (
-        f"On the CPU {top['name']} takes the most self time: {time_text(top['self_cpu_ns'])}, "
+        f"On the CPU {shorten(top['name'], NAME_MAX)} takes the most self time: "
+        f"{time_text(top['self_cpu_ns'])}, "
         f"{percent_text(top['self_cpu_fraction'])} of all."
     )
     if gpu_recorded and operators["self_gpu_ns"].any():
         gpu_top = operators.sort_values("self_gpu_ns", ascending=False, kind="stable").iloc[0]
         text += (
-            f" On the GPU it is {gpu_top['name']} with {time_text(gpu_top['self_gpu_ns'])}, "
+            f" On the GPU it is {shorten(gpu_top['name'], NAME_MAX)} with "
+            f"{time_text(gpu_top['self_gpu_ns'])}, "
             f"{percent_text(gpu_top['self_gpu_fraction'])} of all."
         )
     return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from profcore.commands import analyze, doctor, run
+from profcore.commands import analyze, compare, doctor, run, sweep
 
 if TYPE_CHECKING:
     import argparse
@@ -35,6 +35,18 @@ COMMANDS: Final[tuple[Command, ...]] = (
         help="say where the time goes in a trace or a recording",
         add_arguments=analyze.add_arguments,
         run=analyze.run,
+    ),
+    Command(
+        name="sweep",
+        help="record an experiment over a range of sizes, formats or compile modes",
+        add_arguments=sweep.add_arguments,
+        run=sweep.run,
+    ),
+    Command(
+        name="compare",
+        help="say what differs between two traces or recordings, and whether it is more than noise",
+        add_arguments=compare.add_arguments,
+        run=compare.run,
     ),
     Command(
         name="doctor",

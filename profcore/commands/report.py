@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from profcore.analysis import Analysis
+    from profcore.analysis.trust import Check
     from profcore.rules import Evidence, Finding, Verdict
 
 SCHEMA_VERSION: Final = 1
@@ -65,6 +66,7 @@ def report(analysis: Analysis, findings: Sequence[Finding], verdict: Verdict) ->
             }
             for row in rows(analysis.kernels)
         ],
+        "trust": [_check(check) for check in analysis.trust],
         "findings": [_finding(finding) for finding in findings],
         "verdict": {
             "rule": verdict.rule,
@@ -140,6 +142,16 @@ def _baseline(analysis: Analysis) -> dict[str, Any] | None:
         "step_us_p75": us(timings.step_ns_p75),
         "cpu_us_median": us(timings.cpu_ns_median),
         "repeats": timings.repeats,
+    }
+
+
+def _check(check: Check) -> dict[str, Any]:
+    return {
+        "check": check.id,
+        "title": check.title,
+        "outcome": check.outcome,
+        "text": check.text,
+        "snippet": check.snippet or None,
     }
 
 

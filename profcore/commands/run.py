@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from profcore import experiment as experiments
-from profcore import owner as owners
 from profcore.commands.answer import analysis_of, print_answer, say
-from profcore.errors import ExperimentError, InputError, RunError
+from profcore.commands.make import ask_machine, make_here
+from profcore.errors import ExperimentError, InputError
 from profcore.estimate import refusal
-from profcore.jobs import children, runs
 from profcore.jobs.runs import Limits
-from profcore.jobs.view import read_phases
-from profcore.library import Library, default_root, finish, make_folder, open_own
-from profcore.machine import Machine
-from profcore.recording import Status
-from profcore.worker import MACHINE_FILE
+from profcore.library import Library, default_root, make_folder, open_own
 
 if TYPE_CHECKING:
     import argparse
@@ -68,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.out is None
         else _folder_for(Path(arguments.out).absolute(), experiment)
     )
-    status = _record(folder, limits)
+    status = make_here(folder, limits)
     if arguments.out is None:
         library.prune(limits.recordings_max)
     if status.state != "done":
@@ -83,16 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _refuse(experiment: Experiment, limits: Limits) -> None:
     """Stop before anything is started that this machine cannot do."""
-    say("looking at this machine")
-    try:
-        machine = children.ask(
-            "probe", MACHINE_FILE, Machine, stop=threading.Event(), command=children.WORKER
-        )
-    except RunError as error:
-        if experiment.device.startswith("cuda"):
-            raise
-        say(f"this machine could not be asked what it can do: {error}")
-        return
+    machine = ask_machine(experiment.device)
     if reason := refusal(experiment, machine, run_time_s=limits.run_time_s):
         raise ExperimentError(reason)
 
@@ -104,36 +89,3 @@ def _folder_for(folder: Path, experiment: Experiment) -> Path:
         msg = f"{folder} cannot be used ({error.strerror}); give a new or an empty folder."
         raise InputError(msg) from error
     return folder
-
-
-def _record(folder: Path, limits: Limits) -> Status:
-    told = 0
-
-    def tell_phases() -> None:
-        nonlocal told
-        phases = read_phases(folder)
-        for phase in phases[told:]:
-            say(f"{phase.began_s:6.1f} s  {phase.name}")
-        told = len(phases)
-
-    try:
-        status = runs.make(
-            children.Child(children.WORKER),
-            folder,
-            limits=limits,
-            stop=threading.Event(),
-            started_cold=True,
-            on_tick=tell_phases,
-        )
-    except BaseException as error:
-        interrupted = isinstance(error, KeyboardInterrupt)
-        status = Status(
-            state="cancelled" if interrupted else "failed",
-            message="The run was interrupted." if interrupted else str(error),
-            created_at=owners.created_at(folder),
-        )
-        finish(folder, status)
-        raise
-    tell_phases()
-    finish(folder, status)
-    return status

@@ -19,19 +19,21 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from profcore import owner as owners
+from profcore import sweeps
 from profcore.errors import ExperimentError, ProfcoreError, QueueFullError, RunError
-from profcore.estimate import refusal
+from profcore.estimate import refusal, sweep_refusal
 from profcore.jobs import runs
 from profcore.jobs.children import WORKER, Child, ask
 from profcore.jobs.runs import Limits
-from profcore.jobs.view import JobView, read_phases, view_on_disk
+from profcore.jobs.view import JobView, read_phases, read_point, view_on_disk
 from profcore.library import finish
 from profcore.machine import Machine
-from profcore.recording import RUN_ID, Phase, State, Status
+from profcore.recording import POINT_ID, RUN_ID, Phase, State, Status
+from profcore.sweep import SweepPlan
 from profcore.worker import MACHINE_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from profcore.experiment import Experiment
@@ -48,7 +50,7 @@ class _Turn:
     """One run that waits or is under way in this process."""
 
     folder: Path
-    experiment: Experiment
+    work: Experiment | SweepPlan
     since_s: float
     """Monotonic: when it was asked for, or when it began."""
     stop: threading.Event
@@ -98,7 +100,30 @@ class JobRunner:
             QueueFullError: as many runs are waiting as the limits allow.
             RunError: the data folder cannot be written, or the server is stopping.
         """
-        if reason := self._refusal(experiment):
+        return self._queue_up(experiment, lambda: self._library.new_folder(experiment))
+
+    def submit_sweep(self, plan: SweepPlan) -> str:
+        """Queue one sweep and return its id; `cancel` and `view` serve it like a run.
+
+        Raises:
+            ExperimentError: this machine cannot run one of its points.
+            QueueFullError: as many runs are waiting as the limits allow.
+            RunError: the data folder cannot be written, or the server is stopping.
+        """
+        return self._queue_up(plan, lambda: self._library.new_sweep_folder(plan))
+
+    def resume_sweep(self, sweep_id: str) -> None:
+        """Queue the rest of a sweep that was cancelled, failed or ran out of time.
+
+        Raises:
+            RecordingError: no such sweep of this library, or it is under way or complete.
+            ExperimentError, QueueFullError, RunError: as `submit_sweep`.
+        """
+        sweep = sweeps.open_sweep(self._library, sweep_id)
+        self._queue_up(sweep.plan, lambda: sweeps.begin_again(sweep))
+
+    def _queue_up(self, work: Experiment | SweepPlan, make_folder: Callable[[], Path]) -> str:
+        if reason := self._refusal(work):
             raise ExperimentError(reason)
         with self._changed:
             if self._closing.is_set():
@@ -107,14 +132,10 @@ class JobRunner:
             if len(self._queue) >= self._limits.queued_max:
                 msg = f"{len(self._queue)} runs are waiting already; try again when one is done."
                 raise QueueFullError(msg)
-            folder = self._library.new_folder(experiment)
+            folder = make_folder()
+            self._unwritten.pop(folder.name, None)
             self._queue.append(
-                _Turn(
-                    folder=folder,
-                    experiment=experiment,
-                    since_s=time.monotonic(),
-                    stop=threading.Event(),
-                )
+                _Turn(folder=folder, work=work, since_s=time.monotonic(), stop=threading.Event())
             )
             self._changed.notify_all()
         return folder.name
@@ -140,7 +161,7 @@ class JobRunner:
         Returns:
             None when there is no such run.
         """
-        if not RUN_ID.fullmatch(run_id):
+        if not RUN_ID.fullmatch(run_id) and not POINT_ID.fullmatch(run_id):
             return None
         with self._changed:
             now_s = time.monotonic()
@@ -157,6 +178,7 @@ class JobRunner:
                 run_id=run_id,
                 state="running",
                 phases=read_phases(active.folder) or (Phase(name="starting", began_s=0.0),),
+                point=read_point(active.folder),
                 elapsed_s=now_s - active.since_s,
             )
         return view_on_disk(self._library, run_id, unwritten)
@@ -171,11 +193,19 @@ class JobRunner:
             self._changed.notify_all()
         self._thread.join()
 
-    def _refusal(self, experiment: Experiment) -> str | None:
+    def _refusal(self, work: Experiment | SweepPlan) -> str | None:
+        experiment = work.base if isinstance(work, SweepPlan) else work
         if self._machine is None and self._machine_problem and experiment.device.startswith("cuda"):
             return (
                 f"The GPUs of this machine are not known ({self._machine_problem.rstrip('.')}); "
                 "choose cpu or auto."
+            )
+        if isinstance(work, SweepPlan):
+            return sweep_refusal(
+                work,
+                self._machine,
+                run_time_s=self._limits.run_time_s,
+                sweep_time_s=self._limits.sweep_time_s,
             )
         return refusal(experiment, self._machine, run_time_s=self._limits.run_time_s)
 
@@ -233,14 +263,20 @@ class JobRunner:
             self._active = None
         with contextlib.suppress(OSError):
             self._library.prune(self._limits.recordings_max)
+            sweeps.prune(self._library, self._limits.sweeps_max)
 
     def _make(self, turn: _Turn) -> Status:
         # Asked again: the machine may not have been known when the run was queued.
-        if reason := self._refusal(turn.experiment):
+        if reason := self._refusal(turn.work):
             raise ExperimentError(reason)
         child, started_cold = self._take_child()
         status = runs.make(
-            child, turn.folder, limits=self._limits, stop=turn.stop, started_cold=started_cold
+            child,
+            turn.folder,
+            limits=self._limits,
+            stop=turn.stop,
+            started_cold=started_cold,
+            task="sweep" if isinstance(turn.work, SweepPlan) else "run",
         )
         if status.state == "cancelled" and self._closing.is_set():
             return msgspec.structs.replace(status, state="failed", message=SERVER_STOPPED)

@@ -78,6 +78,7 @@ def measure(
         cpu_ns_p75=cpu_p75,
         device_ns_median=statistics.median(device_ns) if device_ns else None,
         first_call_ns=first_call_ns,
+        step_ns=[round(repeat.step_ns, 1) for repeat in repeats],
     )
 
 

@@ -34,6 +34,27 @@ GPU_PACE: Final = Pace(
 """An idle GPU raises its clocks within some 0.1 s; one that reaches its power limit has lowered
 them again after 0.5 s and then wavers with a period of about 1 s (seen on an H200)."""
 
+SWEEP_CPU_PACE: Final = Pace(
+    settle_ns=30 * NS_PER_MS, budget_ns=150 * NS_PER_MS, keep_busy_ns=5 * NS_PER_MS
+)
+SWEEP_GPU_PACE: Final = Pace(
+    settle_ns=100 * NS_PER_MS, budget_ns=200 * NS_PER_MS, keep_busy_ns=20 * NS_PER_MS
+)
+"""For one of many points: some twenty of them are to be done in half a minute."""
+SWEEP_GPU_HEAVY_PACE: Final = Pace(
+    settle_ns=500 * NS_PER_MS, budget_ns=400 * NS_PER_MS, keep_busy_ns=100 * NS_PER_MS
+)
+"""For a point with so much arithmetic that the GPU may reach its power limit: see GPU_PACE."""
+HEAVY_FLOPS: Final = 10_000_000_000
+"""A step with more is heavy: 17 GFLOP are a product of 2048×2048 matrices."""
+
+
+def sweep_pace(device: torch.device, step_flops: int) -> Pace:
+    """Return the pace of one point of a sweep."""
+    if device.type != "cuda":
+        return SWEEP_CPU_PACE
+    return SWEEP_GPU_HEAVY_PACE if step_flops > HEAVY_FLOPS else SWEEP_GPU_PACE
+
 
 class Clock(Protocol):
     """What the timing needs to know of a device."""
@@ -52,7 +73,8 @@ class Clock(Protocol):
 class CpuClock:
     """The CPU is done when a call returns."""
 
-    pace = CPU_PACE
+    def __init__(self, pace: Pace = CPU_PACE) -> None:
+        self.pace = pace
 
     def synchronise(self) -> None:
         """Nothing to wait for."""
@@ -65,10 +87,9 @@ class CpuClock:
 class CudaClock:
     """One CUDA device."""
 
-    pace = GPU_PACE
-
-    def __init__(self, device: torch.device) -> None:
+    def __init__(self, device: torch.device, pace: Pace = GPU_PACE) -> None:
         self._device = device
+        self.pace = pace
 
     def synchronise(self) -> None:
         """Wait for every stream of the device."""
@@ -86,6 +107,8 @@ class CudaClock:
         return float(begin.elapsed_time(end)) * NS_PER_MS / calls
 
 
-def clock_of(device: torch.device) -> Clock:
-    """Return the clock of a device."""
-    return CudaClock(device) if device.type == "cuda" else CpuClock()
+def clock_of(device: torch.device, pace: Pace | None = None) -> Clock:
+    """Return the clock of a device; without a pace, the one for a run of its own."""
+    if device.type == "cuda":
+        return CudaClock(device, pace or GPU_PACE)
+    return CpuClock(pace or CPU_PACE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import hashlib
 import os
 import platform
 from pathlib import Path
@@ -16,6 +17,7 @@ from profcore.recording import Clocks, Environment
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 _CPUINFO: Final = Path("/proc/cpuinfo")
 _MILLIWATT_PER_WATT: Final = 1000.0
 
@@ -37,6 +39,7 @@ def describe_environment(device: torch.device, clocks: Clocks | None) -> Environ
         platform=f"{platform.system()} {platform.machine()}",
         cpu_name=cpu_name(),
         cpu_threads=torch.get_num_threads(),
+        boot=boot_mark(),
         clocks=clocks,
         recorded_at=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
     )
@@ -49,6 +52,16 @@ def cpu_name() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def boot_mark() -> str:
+    """Return eight hex digits of this machine's present run, or an empty text where unknown."""
+    try:
+        boot_id = _BOOT_ID.read_bytes()
+    except OSError:
+        return ""
+    # Hashed: a recording may be shown to others.
+    return hashlib.sha256(boot_id).hexdigest()[:8]
 
 
 def memory_bytes() -> int | None:

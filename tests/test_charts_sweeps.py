@@ -1,0 +1,134 @@
+"""Charts of sweeps and comparisons, on small tables made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from profcore.charts.busy_fraction import busy_fraction_figure
+from profcore.charts.compare_times import compare_times_figure
+from profcore.charts.figure import CPU, GPU, UNPROFILED
+from profcore.charts.roofline import roofline_figure
+from profcore.charts.sweep_times import sweep_times_figure
+from profcore.charts.throughput import throughput_figure
+from profcore.comparison import Comparison
+from profcore.comparison.crossover import crossovers
+from profcore.comparison.points import points_table
+from profcore.comparison.roofline import roof_of, roofline_table
+from tests.test_comparison import compiled, eager
+from tests.test_comparison_sweeps import CEILINGS, point, sweep, timings
+
+ROOF = roof_of(CEILINGS, dtype="bf16", is_matmul=True)
+
+
+def layers(chart: Any) -> list[Any]:
+    return list(getattr(chart, "layer", [chart]))
+
+
+def test_times_over_size_have_three_lines_per_row_and_the_crossovers() -> None:
+    points = sweep()
+    figure = sweep_times_figure(points, crossovers(points))
+    rules, lines, _, _ = layers(figure.chart)
+    assert rules.data["size"].round(1).tolist() == [1351.2, 3104.2]
+    assert len(lines.data) == 12  # 4 points, 3 series
+    at_64 = lines.data[(lines.data["size"] == 64) & (lines.data["row"] == "eager")]
+    assert dict(zip(at_64["series"], at_64["duration"], strict=True)) == {
+        UNPROFILED: 20.0,
+        CPU: 20.0,
+        GPU: 2.0,
+    }
+    step = at_64[at_64["series"] == UNPROFILED].iloc[0]
+    assert (round(step["low"], 3), round(step["high"], 3)) == (19.8, 20.2)
+    spec = figure.chart.to_dict()["layer"][1]["encoding"]
+    assert (spec["x"]["scale"]["type"], spec["y"]["scale"]["type"]) == ("log", "log")
+    assert spec["x"]["axis"]["values"] == [64, 1024, 4096]
+    assert figure.takeaway.startswith(
+        "eager: a step takes 20.0 µs at 64 and 200 µs at 4,096. compile default: a step takes"
+    )
+    assert "about size 1,400" in figure.takeaway
+    assert "by events" in figure.note
+    assert figure.sheet["Size"].tolist() == [64, 1024, 4096, 64]
+
+
+def test_without_a_gpu_there_is_no_gpu_line_and_no_word_of_one() -> None:
+    points = points_table(
+        [point(str(n), timings(10 * n), size=16 * n, device="cpu") for n in (1, 2, 4)]
+    )
+    figure = sweep_times_figure(points, crossovers(points))
+    assert len(layers(figure.chart)) == 3
+    assert set(figure.chart.data["series"]) == {UNPROFILED, CPU}
+    assert "GPU" not in figure.note
+    assert "GPU busy (%)" not in figure.sheet
+    assert figure.question == "How does the step time grow with the work?"
+
+
+def test_the_busy_share_has_its_thresholds() -> None:
+    points = sweep()
+    figure = busy_fraction_figure(points, crossovers(points))
+    thresholds, rules, lines, _ = layers(figure.chart)
+    assert thresholds.data["busy"].tolist() == [50.0, 80.0]
+    assert len(rules.data) == 2
+    assert lines.data["busy"].tolist() == [10.0, 40.0, 90.0, 2.5]
+    assert figure.takeaway.startswith("eager: the GPU is busy 50.0 %")
+
+
+def test_throughput_stands_below_its_ceiling() -> None:
+    figure = throughput_figure(sweep(), ROOF, is_matmul=True)
+    ceiling, lines, _ = layers(figure.chart)
+    assert ceiling.data["rate"].tolist() == [800.0]
+    assert lines.data["rate"].round(1).tolist()[2] == 687.3
+    assert lines.data["share"].tolist()[2] == "85.9 %"
+    assert figure.takeaway == "At most 687 TFLOP/s, at size 4,096 (eager): 85.9 % of the ceiling."
+    assert figure.note.endswith("Dashed: the ceiling, 800 TFLOP/s. Measured.")
+
+
+def test_without_a_ceiling_the_points_stand_alone() -> None:
+    figure = throughput_figure(sweep(), None, is_matmul=False)
+    assert len(layers(figure.chart)) == 2
+    assert "No ceiling of this device is known." in figure.note
+    # 4·4096²·2 bytes = 134.2 MB in 200 µs
+    assert figure.sheet["Achieved (TB/s)"].round(3).tolist()[2] == 0.671
+    table = roofline_table(sweep(), None)
+    assert len(layers(roofline_figure(table, None).chart)) == 1
+
+
+def test_the_roof_has_its_corner_at_the_ridge() -> None:
+    figure = roofline_figure(roofline_table(sweep(), ROOF), ROOF)
+    roof, points = layers(figure.chart)
+    assert roof.data["intensity"].tolist()[1] == 200
+    assert roof.data["rate"].tolist()[1:] == [800e3, 800e3]
+    assert roof.data["intensity"].tolist()[0] == 16.125 / 2
+    assert len(points.data) == 4
+    assert figure.takeaway == (
+        "The roof is memory up to 200 FLOP per byte and arithmetic beyond; 2 of 4 points lie "
+        "under the arithmetic part. The nearest, size 4,096 (eager), reaches 85.9 % of it."
+    )
+
+
+def test_two_runs_side_by_side() -> None:
+    comparison = Comparison(a=eager(), b=compiled())
+    figure = compare_times_figure(*comparison.figures, names=comparison.names)
+    bars = figure.chart  # both layers draw the same data
+    assert bars.data[["side", "series", "duration"]].to_dict("split")["data"] == [
+        ["eager", UNPROFILED, 33.0],
+        ["eager", CPU, 31.0],
+        ["eager", GPU, 3.0],
+        ["compiled", UNPROFILED, 83.0],
+        ["compiled", CPU, 80.0],
+        ["compiled", GPU, 3.0],
+    ]
+    assert bars.data["low"].tolist()[0] == pytest.approx(32.67)
+    assert figure.takeaway.startswith("eager: step time without the profiler 33.0 µs, CPU work 31")
+
+
+def test_nothing_timed_yet_is_drawn_without_a_fault() -> None:
+    empty = points_table([])
+    for figure in (
+        sweep_times_figure(empty, ()),
+        busy_fraction_figure(empty, ()),
+        throughput_figure(empty, ROOF, is_matmul=True),
+        roofline_figure(roofline_table(empty, ROOF), ROOF),
+    ):
+        figure.chart.to_dict()
+        assert figure.takeaway.endswith(".")
