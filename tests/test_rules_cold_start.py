@@ -40,6 +40,8 @@ CASES = (
     # 2.5 times the median is a warm first step; 800 us against 80 us differ by less than 1 ms.
     Case(rule="C1", state="clear", rows=loop(3, product(2), cpu_us=900, first_cpu_us=2250)),
     Case(rule="C1", state="clear", rows=loop(3, product(2), cpu_us=80, first_cpu_us=800)),
+    # Of 4,000 us the first step waits 3,900 for work launched before it: it is long, not cold.
+    Case(rule="C1", state="clear", rows=[*COLD, runtime("cudaDeviceSynchronize", 950, 3900)]),
     Case(rule="C1", state="not_checked", rows=WARM[:10], says=("Only 2 steps were recorded",)),
     # --- C2: 227.8 against 5 us.
     Case(rule="C2", state="fired", rows=annotated(227.8, 5), says=("228 µs", "“work”", "5.00 µs")),

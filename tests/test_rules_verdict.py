@@ -13,6 +13,7 @@ from tests.rule_traces import (
     Case,
     copy_before_product,
     cpu_only,
+    finding_of,
     loop,
     own_run,
     product,
@@ -265,3 +266,20 @@ def test_copies_alone_are_gpu_work_too() -> None:
     rows = [launch(0, 5, correlation=1, name="cudaMemcpyAsync"), memcpy(10, 90, correlation=1)]
     # 90 of 100 us
     assert judge(analysis_of(*rows)).bound == "copy-bound"
+
+
+def test_what_the_gpu_does_in_the_recording_is_a_floor() -> None:
+    # GIVEN a GPU that works 95 of 100 us in the recording, and 95 of 125 us by the unprofiled time:
+    # it was timed at a lower clock
+    analysis = analysis_of(
+        *loop(5, product(95), every_us=100, cpu_us=90), **own_run(step_us=125, size=4096)
+    )
+    # THEN the recording counts, and both say so
+    verdict = judge(analysis)
+    assert verdict.bound == "compute-bound"
+    assert "95.0 % of the recorded steps" in verdict.sentence
+    assert any("profiling only adds waiting" in line.text for line in verdict.arithmetic)
+    b1 = finding_of("B1", analysis)
+    assert (
+        "76.0 % busy, and 95.0 % even in the recording, so the GPU is the limit" in b1.observation
+    )

@@ -134,6 +134,13 @@ def _clock_line(quantities: Quantities) -> Line | None:
 
 def _threshold_text(quantities: Quantities) -> str:
     low, high = f"{BUSY_LOW_FRACTION * 100:.0f} %", f"{BUSY_HIGH_FRACTION * 100:.0f} %"
+    if quantities.recording_decides:
+        profiled = percent_text(quantities.busy_profiled_fraction or 0.0)
+        return (
+            f"That is less than {high}, but in the recording the GPU was busy {profiled}, and "
+            "profiling only adds waiting: the GPU is the limit, and its clock differed between the "
+            "two."
+        )
     if quantities.limit == "gpu":
         return f"{high} or more: the GPU is the limit."
     if quantities.limit == "cpu":

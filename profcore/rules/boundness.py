@@ -20,7 +20,8 @@ from profcore.rules.sources import ARTICLE_1, H200
 from profcore.units import percent_text, ratio_text, time_text
 
 if TYPE_CHECKING:
-    from profcore.rules.quantities import Limit, Quantities
+    from profcore.rules.limits import Limit
+    from profcore.rules.quantities import Quantities
 
 LIMIT_TEXT: Final[dict[Limit, str]] = {
     "gpu": "the GPU is the limit",
@@ -46,9 +47,13 @@ def _b1(quantities: Quantities) -> Observation | None:
     limit, timings = quantities.limit, quantities.timings
     if busy is None or gpu_ns is None or limit is None or timings is None:
         return None
+    share = f"{percent_text(busy)} busy"
+    if quantities.recording_decides:
+        profiled = quantities.busy_profiled_fraction or 0.0
+        share += f", and {percent_text(profiled)} even in the recording"
     return Observation(
         text=f"The GPU works {time_text(gpu_ns)} of a step that takes "
-        f"{time_text(timings.step_ns_median)} without the profiler: {percent_text(busy)} busy, so "
+        f"{time_text(timings.step_ns_median)} without the profiler: {share}, so "
         f"{LIMIT_TEXT[limit]}.",
         advice=_LIMIT_ADVICE[limit],
     )

@@ -28,15 +28,22 @@ from profcore.rules.sources import ARTICLE_1, H200
 from profcore.units import bytes_text, percent_text, time_text
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from profcore.rules.quantities import Quantities
 
 
 # --- C6 -----------------------------------------------------------------------------------------
 
 
-def _c6(quantities: Quantities) -> Observation | None:
-    activities = quantities.activities
-    launch_rows = column(activities, "launch_row")
+def hidden_copies(quantities: Quantities) -> NDArray[np.bool_]:
+    """Return the counted copies inside the device that the program did not ask for (rule C6)."""
+    return _hidden(quantities)[0]
+
+
+def _hidden(quantities: Quantities) -> tuple[NDArray[np.bool_], set[str]]:
+    """Return the mask of hidden copies and the names of the operators that made them."""
+    launch_rows = column(quantities.activities, "launch_row")
     mine = device_copies(quantities) & quantities.counted & (launch_rows >= 0)
     outermost = outermost_operator(quantities, launch_rows[mine])
     asked_for = np.array(
@@ -46,13 +53,17 @@ def _c6(quantities: Quantities) -> Observation | None:
         ],
         np.bool_,
     )
-    hidden = np.zeros(len(activities), np.bool_)
+    hidden = np.zeros(len(mine), np.bool_)
     hidden[np.flatnonzero(mine)[~asked_for]] = True
+    return hidden, {label(quantities.trace, int(row)) for row in outermost[~asked_for]}
+
+
+def _c6(quantities: Quantities) -> Observation | None:
+    hidden, names = _hidden(quantities)
     share, per_step_ns = quantities.share(hidden), quantities.per_step_ns(hidden)
     if share < D2D_SHARE_FRACTION or per_step_ns < D2D_MIN_NS:
         return None
-    rows = column(activities, "row")[hidden]
-    names = {label(quantities.trace, int(row)) for row in outermost[~asked_for]}
+    rows = column(quantities.activities, "row")[hidden]
     return Observation(
         text=f"Copies inside the GPU take {time_text(per_step_ns)} {quantities.each}, "
         f"{percent_text(share)} of the GPU time. They come from {', '.join(sorted(names)[:3])}.",

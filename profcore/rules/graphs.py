@@ -15,6 +15,8 @@ from profcore.rules.sources import H200
 from profcore.units import percent_text, time_text
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from profcore.rules.quantities import Quantities
 
 
@@ -54,20 +56,23 @@ R4 = Rule(
 # --- R5 -----------------------------------------------------------------------------------------
 
 
-def _r5(quantities: Quantities) -> Observation | None:
-    activities = quantities.activities
-    owner = column(activities, "operator_row")
+def input_copies(quantities: Quantities) -> NDArray[np.bool_]:
+    """Return the counted copies of inputs to the fixed addresses of a CUDA graph."""
+    owner = column(quantities.activities, "operator_row")
     copies = quantities.named(("operator",), "aten::_foreach_copy_".__eq__)
-    mask = quantities.activity_kind("kernel") & np.isin(owner, copies)
-    mask |= quantities.activity_kind("memcpy") & np.isin(owner, copies)
-    mask &= quantities.counted
+    is_copying = quantities.activity_kind("kernel") | quantities.activity_kind("memcpy")
+    return is_copying & np.isin(owner, copies) & quantities.counted
+
+
+def _r5(quantities: Quantities) -> Observation | None:
+    mask = input_copies(quantities)
     share, per_step_ns = quantities.share(mask), quantities.per_step_ns(mask)
     if share < COPY_SHARE_FRACTION or per_step_ns < COPY_MIN_NS:
         return None
     return Observation(
         text=f"Copying inputs to the addresses of the CUDA graph takes {time_text(per_step_ns)} "
         f"{quantities.each}, {percent_text(share)} of the GPU time.",
-        evidence=evidence(quantities, column(activities, "row")[mask]),
+        evidence=evidence(quantities, column(quantities.activities, "row")[mask]),
     )
 
 

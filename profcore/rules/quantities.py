@@ -6,20 +6,20 @@ Source: section 2 of the rule catalogue. Times are nanoseconds; medians may be h
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from profcore.analysis import intervals
 from profcore.rules.constants import (
     BUSY_HIGH_FRACTION,
-    BUSY_LOW_FRACTION,
     COLD_MIN_NS,
     COLD_RATIO,
     INFLATION,
     STEPS_FOR_MEDIAN,
     STEPS_FOR_SPREAD,
 )
+from profcore.rules.limits import limit_profiled, limit_unprofiled
 from profcore.rules.recorded import Recorded
 from profcore.rules.rows import column
 
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profcore.analysis import Analysis
-
-Limit = Literal["gpu", "cpu", "both", "undecided"]
+    from profcore.rules.limits import Limit
 
 
 class Quantities(Recorded):
@@ -52,11 +51,29 @@ class Quantities(Recorded):
     @cached_property
     def first_step_is_cold(self) -> bool:
         """Whether rule C1 saw a first step far wider than the others: then it is in no median."""
-        cpu_ns = column(self.steps, "cpu_ns")
-        if len(cpu_ns) < STEPS_FOR_MEDIAN:
+        worked_ns = self.worked_ns
+        if len(worked_ns) < STEPS_FOR_MEDIAN:
             return False
-        typical_ns = float(np.median(cpu_ns[1:]))
-        return bool(cpu_ns[0] >= COLD_RATIO * typical_ns and cpu_ns[0] - typical_ns >= COLD_MIN_NS)
+        typical_ns = float(np.median(worked_ns[1:]))
+        return bool(
+            worked_ns[0] >= COLD_RATIO * typical_ns and worked_ns[0] - typical_ns >= COLD_MIN_NS
+        )
+
+    @cached_property
+    def worked_ns(self) -> NDArray[np.int64]:
+        """Step bars without the calls that wait for the GPU.
+
+        A first step that waits for work launched before it is long, but not cold (H200: programs
+        that synchronise in their first recorded step).
+        """
+        cpu_ns = column(self.steps, "cpu_ns")
+        place = self.steps_of(self.waits)
+        waits, place = self.waits[place >= 0], place[place >= 0]
+        waited_ns = np.bincount(
+            place, weights=self.trace.duration_ns[waits], minlength=len(cpu_ns)
+        ).astype(np.int64)
+        worked_ns: NDArray[np.int64] = np.maximum(cpu_ns - waited_ns, 0)
+        return worked_ns
 
     @cached_property
     def gpu_steps(self) -> NDArray[np.int64]:
@@ -179,9 +196,13 @@ class Quantities(Recorded):
         unprofiled = self.busy_unprofiled_fraction
         if unprofiled is None:
             return self.limit_from_trace
-        if unprofiled >= BUSY_HIGH_FRACTION:
-            return "gpu"
-        return "cpu" if unprofiled < BUSY_LOW_FRACTION else "both"
+        return limit_unprofiled(unprofiled, self.busy_profiled_fraction)
+
+    @cached_property
+    def recording_decides(self) -> bool:
+        """Whether the GPU was busier in the recording than the unprofiled time allows."""
+        unprofiled = self.busy_unprofiled_fraction
+        return self.limit == "gpu" and unprofiled is not None and unprofiled < BUSY_HIGH_FRACTION
 
     @cached_property
     def limit_from_trace(self) -> Limit | None:
@@ -189,9 +210,7 @@ class Quantities(Recorded):
         busy, at_most = self.busy_profiled_fraction, self.busy_at_most_fraction
         if busy is None or at_most is None or len(self.gpu_steps) < STEPS_FOR_MEDIAN:
             return None
-        if busy >= BUSY_HIGH_FRACTION:
-            return "gpu"
-        return "cpu" if at_most < BUSY_LOW_FRACTION else "undecided"
+        return limit_profiled(busy, at_most)
 
     # --- GPU time that shares are taken of ------------------------------------------------------
 

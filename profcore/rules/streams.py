@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from profcore.rules.quantities import Quantities
 
 _LIBRARY_FAMILIES: Final = frozenset({"gemm", "convolution", "attention", "communication"})
-"""Libraries use the same call for such kernels."""
+"""Libraries use the same calls for such kernels."""
+_LAUNCHES: Final = frozenset({"cuLaunchKernel", "cuLaunchKernelEx"})
+"""Driver calls; Triton 3.6 uses the second. What CUDA's compiler built comes by the runtime."""
 
 
 # --- E11 ----------------------------------------------------------------------------------------
@@ -63,18 +65,22 @@ E11 = Rule(
 def _l9_missing(quantities: Quantities) -> str | None:
     if reason := needs.all_of(needs.launch_calls, needs.operators)(quantities):
         return reason
-    if (quantities.launches["name"] == "cuLaunchKernel").any():
+    if quantities.launches["name"].isin(_LAUNCHES).any():
         return None
-    return "The trace has no launch by cuLaunchKernel, which Triton kernels use."
+    return "The trace has no launch by cuLaunchKernel or cuLaunchKernelEx, which Triton uses."
 
 
 def _l9(quantities: Quantities) -> Observation | None:
     launches, activities = quantities.launches, quantities.activities
-    rows = column(launches, "row")[np.asarray(launches["name"] == "cuLaunchKernel", np.bool_)]
+    rows = column(launches, "row")[np.asarray(launches["name"].isin(_LAUNCHES), np.bool_)]
     compiled = mask_of(quantities.trace, quantities.compiled_regions)
     rows = rows[~inside(quantities, rows, compiled)]
     unknown = quantities.activity_names(
-        lambda name: family(name) not in _LIBRARY_FAMILIES and not name.startswith("triton_")
+        lambda name: (
+            name.isidentifier()  # no C++ name: no template, no namespace
+            and family(name) not in _LIBRARY_FAMILIES
+            and not name.startswith("triton_")
+        )
     )
     mask = np.isin(column(activities, "launch_row"), rows) & unknown
     mask &= quantities.activity_kind("kernel")
@@ -82,8 +88,8 @@ def _l9(quantities: Quantities) -> Observation | None:
         return None
     names = dict.fromkeys(short_name(name) for name in activities["name"][mask])
     return Observation(
-        text=f"{count_text(int(mask.sum()), 'kernel')} launched by cuLaunchKernel outside of "
-        f"compiled code: {', '.join(list(names)[:3])}.",
+        text=f"{count_text(int(mask.sum()), 'kernel')} launched through the driver outside "
+        f"of compiled code: {', '.join(list(names)[:3])}.",
         evidence=evidence(quantities, column(activities, "row")[mask], limit=3),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from profcore.experiment import SIZE_MAX
+from profcore.rules.knob_changes import SIZE_CPU, SIZE_LARGE, SIZE_SMALL, WARMUP, larger
 from profcore.rules.model import Suggestion
 from profcore.units import time_text
 
@@ -14,13 +14,6 @@ if TYPE_CHECKING:
     from profcore.rules.quantities import Quantities
 
 SUGGESTIONS_MAX: Final = 3
-SIZE_LARGE: Final = 4096
-"""Keeps current GPUs busy more than 80 % of the step (97 % on an H200)."""
-SIZE_SMALL: Final = 64
-"""Leaves current GPUs waiting (8.5 % busy on an H200)."""
-SIZE_CPU: Final = 1024
-"""A product that keeps a CPU busy for some milliseconds."""
-WARMUP: Final = 3
 
 
 def suggest(quantities: Quantities, bound: Bound) -> tuple[Suggestion, ...]:
@@ -69,17 +62,14 @@ def _warm(quantities: Quantities, experiment: Experiment) -> Suggestion | None:
 
 
 def _larger(experiment: Experiment) -> Suggestion | None:
-    if experiment.size >= SIZE_LARGE:
-        larger = experiment.size * 2
-        if larger > SIZE_MAX:
-            return None
-    else:
-        larger = SIZE_LARGE
+    knobs = larger(experiment)
+    if knobs is None:
+        return None
     return _suggestion(
-        f"Size {larger:,}",
+        f"Size {knobs['size']:,}",
         "Each kernel does far more work for the same launch, so the GPU will be busy most of the "
         "step.",
-        size=larger,
+        **knobs,
     )
 
 

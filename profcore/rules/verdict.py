@@ -14,6 +14,7 @@ from profcore.rules.constants import (
 )
 from profcore.rules.data_loading import loader_fraction
 from profcore.rules.idle import copy_only_fraction
+from profcore.rules.limits import gpu_bound
 from profcore.rules.model import Bound, Line, Verdict
 from profcore.rules.quantities import Quantities
 from profcore.rules.suggestions import suggest
@@ -141,6 +142,8 @@ def _of_limit(quantities: Quantities, *, rule: str, lines: list[Line]) -> Verdic
 
 
 def _busy_text(quantities: Quantities) -> str:
+    if quantities.recording_decides:
+        return f"{percent_text(quantities.busy_profiled_fraction or 0.0)} of the recorded steps"
     busy = percent_text(quantities.busy_fraction or 0.0)
     if quantities.busy_unprofiled_fraction is not None:
         return f"{busy} of each step"
@@ -150,29 +153,28 @@ def _busy_text(quantities: Quantities) -> str:
 def _gpu_limited(quantities: Quantities, roof: arithmetic.Roofline | None) -> tuple[Bound, str]:
     busy = _busy_text(quantities)
     copying = copy_only_fraction(quantities)
-    if copying is not None and copying >= BUSY_LOW_FRACTION:
-        return "copy-bound", (
-            f"Copy-bound: the GPU is busy {busy}, and copying takes {percent_text(copying)} of the "
-            "time."
-        )
-    if roof is None or roof.flops_fraction is None:
+    flops = None if roof is None else roof.flops_fraction
+    moved = None if roof is None else roof.bytes_fraction
+    bound = gpu_bound(copying=copying, flops_fraction=flops, bytes_fraction=moved)
+    sentence = f"{_NAMES[bound]}: the GPU is busy {busy}"
+    if bound == "copy-bound":
+        return bound, f"{sentence}, and copying takes {percent_text(copying or 0.0)} of the time."
+    if flops is None or moved is None:
         unknown = (
             "its arithmetic and bytes are not known, so compute and memory cannot be told apart"
             if quantities.experiment is None
             else f"the peaks of {quantities.device_name or 'this device'} are not known, so "
             "compute and memory cannot be told apart"
         )
-        return "compute-bound", f"Compute-bound: the GPU is busy {busy} ({unknown})."
-    if roof.bytes_fraction > roof.flops_fraction:
-        return "memory-bound", (
-            f"Memory-bound: the GPU is busy {busy}, and moving bytes is nearer its peak "
-            f"({percent_text(roof.bytes_fraction)}) than the arithmetic "
-            f"({percent_text(roof.flops_fraction)})."
+        return bound, f"{sentence} ({unknown})."
+    if bound == "memory-bound":
+        return bound, (
+            f"{sentence}, and moving bytes is nearer its peak ({percent_text(moved)}) than the "
+            f"arithmetic ({percent_text(flops)})."
         )
-    return "compute-bound", (
-        f"Compute-bound: the GPU is busy {busy}, and its arithmetic is nearer the peak "
-        f"({percent_text(roof.flops_fraction)}) than its memory "
-        f"({percent_text(roof.bytes_fraction)})."
+    return bound, (
+        f"{sentence}, and its arithmetic is nearer the peak ({percent_text(flops)}) than its "
+        f"memory ({percent_text(moved)})."
     )
 
 
@@ -199,6 +201,7 @@ def _cpu_limited(quantities: Quantities) -> tuple[Bound, str]:
 
 _NAMES: Final[dict[Bound, str]] = {
     "compute-bound": "Compute-bound",
+    "memory-bound": "Memory-bound",
     "copy-bound": "Copy-bound",
     "compiling": "Compiling",
     "input-bound": "Input-bound",
@@ -229,7 +232,7 @@ def _from_window(quantities: Quantities) -> Verdict:
         lines.append(guide)
     if busy >= BUSY_HIGH_FRACTION:
         copying = copy_only_fraction(quantities) or 0.0
-        bound: Bound = "copy-bound" if copying >= BUSY_LOW_FRACTION else "compute-bound"
+        bound = gpu_bound(copying=copying, flops_fraction=None, bytes_fraction=None)
         return Verdict(
             rule="B2",
             bound=bound,

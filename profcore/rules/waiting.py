@@ -74,10 +74,14 @@ def blocked_operators(quantities: Quantities) -> NDArray[np.int64]:
     return np.unique(outermost[outermost >= 0])
 
 
+def blocked_fraction(quantities: Quantities) -> float:
+    """Return the share of the kept step time that lies in those operators."""
+    blocked_ns = int(quantities.trace.duration_ns[blocked_operators(quantities)].sum())
+    return blocked_ns / max(quantities.kept_cpu_ns, 1)
+
+
 def _s1(quantities: Quantities) -> Observation | None:
-    rows = blocked_operators(quantities)
-    blocked_ns = int(quantities.trace.duration_ns[rows].sum())
-    share = blocked_ns / max(quantities.kept_cpu_ns, 1)
+    rows, share = blocked_operators(quantities), blocked_fraction(quantities)
     busy = quantities.busy_fraction
     if share < WAIT_SHARE_FRACTION or busy is None or busy >= BUSY_HIGH_FRACTION:
         return None
@@ -120,10 +124,14 @@ def explicit_synchronizes(quantities: Quantities) -> NDArray[np.int64]:
     return rows[outermost_operator(quantities, rows) < 0]
 
 
+def synchronised_fraction(quantities: Quantities) -> float:
+    """Return the share of the kept step time that those calls wait."""
+    waiting_ns = int(quantities.trace.duration_ns[explicit_synchronizes(quantities)].sum())
+    return waiting_ns / max(quantities.kept_cpu_ns, 1)
+
+
 def _s5(quantities: Quantities) -> Observation | None:
-    rows = explicit_synchronizes(quantities)
-    waiting_ns = int(quantities.trace.duration_ns[rows].sum())
-    share = waiting_ns / max(quantities.kept_cpu_ns, 1)
+    rows, share = explicit_synchronizes(quantities), synchronised_fraction(quantities)
     busy = quantities.busy_fraction
     if len(rows) < len(quantities.kept_steps) or busy is None or busy >= BUSY_HIGH_FRACTION:
         return None
