@@ -67,11 +67,14 @@ def main() -> int:
     """Record all of them, in the order in which they are offered; 1 when one failed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--prefix", default="h200", help="short name of the GPU, part of every id")
-    prefix = parser.parse_args().prefix
+    parser.add_argument("--only", help="record this one and leave the others as they are")
+    arguments = parser.parse_args()
+    prefix = arguments.prefix
+    chosen = {name: known for name, known in EXPERIMENTS.items() if arguments.only in {None, name}}
     with tempfile.TemporaryDirectory() as scratch:
-        experiments = [experiment for _, experiment in EXPERIMENTS.values()]
+        experiments = [experiment for _, experiment in chosen.values()]
         recordings = record_all(experiments, Path(scratch))
-        for (name, (title, _)), recording in zip(EXPERIMENTS.items(), recordings, strict=True):
+        for (name, (title, _)), recording in zip(chosen.items(), recordings, strict=True):
             if recording.status.state != "done":
                 print(f"{name}: {recording.status.message}")
                 return 1
