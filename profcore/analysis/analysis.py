@@ -16,10 +16,13 @@ from profcore.analysis import (
     kernels,
     launches,
     matching,
+    memory,
     nesting,
     operators,
+    overlaps,
     queue,
     steps,
+    trust,
     windows,
 )
 from profcore.analysis import totals as totals_module
@@ -120,6 +123,21 @@ class Analysis:
     def queue(self) -> pd.DataFrame:
         """How much launched work waited, over time: see `queue.COLUMNS`."""
         return queue.table(self)
+
+    @cached_property
+    def memory(self) -> pd.DataFrame:
+        """Allocated and reserved memory per device, over time: see `memory.COLUMNS`."""
+        return memory.table(self)
+
+    @cached_property
+    def overlaps(self) -> overlaps.Overlaps:
+        """GPU work that runs into the next one on its stream, and what is overlong."""
+        return overlaps.find(self)
+
+    @cached_property
+    def trust(self) -> tuple[trust.Check, ...]:
+        """What can be trusted in this file, check by check."""
+        return trust.checks(self)
 
     @cached_property
     def launches(self) -> pd.DataFrame:

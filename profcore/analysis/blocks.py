@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 MARKS_MAX: Final = 5_000
 """Bars per picture; more make a zoom step noticeably slow in a browser."""
-WIDTH_COLUMNS: Final = 1_200
-"""Columns of a wide screen; halved until the bars are few enough."""
+WIDTH_COLUMNS: Final = 1_000
+"""Columns of a common screen; halved until the bars are few enough."""
 
 
 def blocks(line: Timeline, *, marks_max: int = MARKS_MAX) -> pd.DataFrame:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from profcore.analysis import columns, names
+from profcore.analysis import columns, names, overlaps
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from profcore.analysis.analysis import Analysis
 
 COLUMNS: Final[dict[str, str]] = {
@@ -23,6 +25,7 @@ COLUMNS: Final[dict[str, str]] = {
     "min_ns": "shortest call",
     "max_ns": "longest call",
     "share_fraction": "share of the sum over all kernels",
+    "overlong_calls": "calls whose duration cannot be true: see `overlaps`; the sum has them in it",
 }
 
 
@@ -51,8 +54,17 @@ def table(analysis: Analysis) -> pd.DataFrame:
             "min_ns": ordered[first],
             "max_ns": ordered[first + calls - 1],
             "share_fraction": columns.shares(total),
+            "overlong_calls": np.bincount(
+                np.searchsorted(key, trace.name[_overlong(analysis)]), minlength=len(key)
+            ),
         }
     )
     return frame.sort_values(
         ["sum_ns", "name"], ascending=[False, True], ignore_index=True, kind="stable"
     )
+
+
+def _overlong(analysis: Analysis) -> NDArray[np.int64]:
+    """Return the rows of overlong kernels; copies and fills have a table of their own."""
+    row = overlaps.overlong_rows(analysis)
+    return row[analysis.trace.is_kind("kernel")[row]]

@@ -71,7 +71,7 @@ _ORDER: Final[tuple[Side, ...]] = ("python", "cpu", "labels", "gpu", "device", "
 """From top to bottom: from the Python call down to the kernel."""
 
 HELPERS: Final = "helper rows that PyTorch's own table leaves out too"
-UNKNOWN: Final = "rows of a kind that is not known here"
+UNKNOWN: Final = "rows that the exporter added, or of a kind that is not known here"
 DEEP: Final = f"rows more than {LEVELS_MAX} levels deep"
 CROWDED: Final = "rows of further threads and streams, those with the fewest rows"
 

@@ -105,7 +105,7 @@ def open_text(
         TraceError: there is no such file, it is larger than allowed, or it is an archive that is
             damaged, cannot be unpacked or needs a choice.
     """
-    shown = _shown(name) if name else _name(source)
+    shown = printable(name) if name else _name(source)
     with _opened(source, shown) as file:
         stored_bytes = file.seek(0, io.SEEK_END)
         if stored_bytes > limits.stored_max_bytes:
@@ -129,7 +129,7 @@ def open_text(
             msg = f"{shown} is a zip archive that cannot be read here ({error}); unpack it first."
             raise TraceError(msg) from error
         with stream:
-            label = f"{shown}/{_shown(chosen)}"
+            label = f"{shown}/{printable(chosen)}"
             yield Text(stream, name=label, stored_bytes=stored_bytes, limits=limits)
 
 
@@ -160,10 +160,10 @@ class _Restarted:
 
 
 def _name(source: Path | bytes) -> str:
-    return _shown(source.name) if isinstance(source, Path) else "the file"
+    return printable(source.name) if isinstance(source, Path) else "the file"
 
 
-def _shown(name: str) -> str:
+def printable(name: str) -> str:
     """Return a name as it can stand in a sentence: one line, and not endless."""
     text = "".join(sign if sign.isprintable() else "\ufffd" for sign in name[:_NAME_MAX])
     return text if len(name) <= _NAME_MAX else f"{text}..."
@@ -229,13 +229,13 @@ def _chosen(archive: zipfile.ZipFile, shown: str, member: str | None) -> str:
     if any(name.endswith("/data.pkl") for name in names):
         msg = f"{shown} is a file of torch.save (a pickle in a zip); open a profiler trace."
         raise TraceError(msg)
-    listed = ", ".join(map(_shown, names[:_NAMES_SHOWN])) + (
+    listed = ", ".join(map(printable, names[:_NAMES_SHOWN])) + (
         ", ..." if len(names) > _NAMES_SHOWN else ""
     )
     if not names:
         msg = f"{shown} is a zip archive without a file in it; open a profiler trace."
     elif member is not None and member not in names:
-        msg = f"{shown} has no member {_shown(member)}; it holds {listed}."
+        msg = f"{shown} has no member {printable(member)}; it holds {listed}."
     elif member is None and len(names) > 1:
         msg = f"{shown} is a zip archive of {len(names)} files; choose one of {listed}."
     else:

@@ -1,0 +1,42 @@
+"""What the analysis of a trace shows, the same for a recording and an opened file."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages._panels.figures import figure_panel
+from pages._panels.kernel_names import kernel_names_panel
+from pages._panels.observations import observations_panel
+from pages._panels.results import Result
+from pages._panels.trust import something_matters, trust_panel
+from profcore.rules import Finding
+
+
+def result_panels(
+    result: Result,
+    *,
+    verdict: Callable[[], None],
+    numbers: Callable[[], None],
+    follow: Callable[[Finding], None] | None = None,
+) -> None:
+    """Draw trust, verdict, numbers, charts with their tables, and the observations.
+
+    Args:
+        result: What to show.
+        verdict: Draws the verdict; a recording has more to say there than a bare trace.
+        numbers: Draws the four numbers.
+        follow: Draws what can be done about a finding that was seen: confirm it, see it.
+    """
+    on_top = something_matters(result)
+    if on_top:
+        trust_panel(result)
+    verdict()
+    numbers()
+    for position, figure in enumerate(result.figures):
+        figure_panel(figure, key=str(position))
+    for remark in result.remarks:
+        st.caption(remark)
+    kernel_names_panel(result)
+    observations_panel(result.findings, follow=follow)
+    if not on_top:
+        trust_panel(result)
