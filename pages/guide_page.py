@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages._panels.article import article_panel
 from pages._panels.guide_text import INTRODUCTION
 from pages._panels.history import look_through
 from pages._panels.observations import KINDS, kind_badge
@@ -28,3 +29,4 @@ with slot:
         summary += f" {history.unreadable} could not be read."
     st.caption(summary)
 rules_list(history)
+article_panel()

@@ -1,5 +1,6 @@
 """The observation table: what was seen, what it likely means, what to try."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
@@ -63,8 +64,15 @@ def kind_badge(kind: str) -> str:
 
 
 @st.fragment
-def observations_panel(findings: tuple[Finding, ...]) -> None:
-    """Draw the findings of one state, chosen above the table; the seen ones first."""
+def observations_panel(
+    findings: tuple[Finding, ...], *, follow: Callable[[Finding], None] | None = None
+) -> None:
+    """Draw the findings of one state, chosen above the table; the seen ones first.
+
+    Args:
+        findings: All of them.
+        follow: Draws what can be done about one that was seen, below its advice.
+    """
     st.subheader("What was seen, and what it likely means", anchor=False)
     by_state = {
         state: [finding for finding in findings if finding.state == state] for state in _STATES
@@ -84,12 +92,12 @@ def observations_panel(findings: tuple[Finding, ...]) -> None:
     elif state == "fired":
         with st.container(gap="xsmall"):
             for finding in sorted(shown, key=lambda finding: list(KINDS).index(finding.kind)):
-                _seen(finding)
+                _seen(finding, follow)
     else:
         _unseen(shown, is_checked=state == "clear")
 
 
-def _seen(finding: Finding) -> None:
+def _seen(finding: Finding, follow: Callable[[Finding], None] | None) -> None:
     with st.container(border=True, key=f"finding_{finding.rule}"):
         observation, meaning, advice = st.columns([5, 5, 4], gap="medium")
         with observation:
@@ -104,6 +112,8 @@ def _seen(finding: Finding) -> None:
         with advice, st.container(gap="xxsmall"):
             st.caption("What to try")
             st.markdown(_small(finding.advice or NO_ADVICE))
+            if follow is not None:
+                follow(finding)
 
 
 def _small(text: str) -> str:

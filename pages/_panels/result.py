@@ -2,22 +2,27 @@
 
 import streamlit as st
 
+from pages._panels.compare_link import compare_link
+from pages._panels.confirm import VERDICT_RULE, confirm_button
+from pages._panels.confirmation import confirmation_panel
 from pages._panels.downloads import downloads_panel
 from pages._panels.ended import ended
-from pages._panels.figures import figure_panel
 from pages._panels.numbers import numbers_panel
-from pages._panels.observations import observations_panel
 from pages._panels.origin import RECORDED_WORDS, link_popover, made_where, origin_panel
 from pages._panels.progress import watch
 from pages._panels.results import load
 from pages._panels.start import RESULT_ANCHOR, set_knobs
 from pages._panels.text import plain
+from pages._panels.timeline_link import timeline_link
+from pages._panels.trace_result import result_panels
 from pages._panels.verdict import verdict_panel
 from profcore.errors import ProfcoreError
 from profcore.experiment import describe
 from profcore.jobs import JobRunner
 from profcore.library import Library
 from profcore.recording import ACTIVE, Recording
+from profcore.rules import Finding
+from profcore.rules.trials import VERDICT_RULES
 
 
 def show_recording(recording_id: str, runner: JobRunner, library: Library) -> None:
@@ -39,28 +44,38 @@ def show_recording(recording_id: str, runner: JobRunner, library: Library) -> No
             return
         recording = library.open(recording_id)  # it may have ended between the two looks
     if recording.status.state == "done":
-        _done(recording, runner)
+        _done(recording, runner, library)
     else:
         ended(recording)
 
 
-def _done(recording: Recording, runner: JobRunner) -> None:
+def _done(recording: Recording, runner: JobRunner, library: Library) -> None:
     _header(recording)
     try:
         result = load(recording)
     except ProfcoreError as error:
         st.error(plain(str(error)))
         return
-    verdict_panel(result.verdict, recording, runner)
-    numbers_panel(result.numbers)
-    for position, figure in enumerate(result.figures):
-        figure_panel(figure, key=str(position))
+
+    def verdict() -> None:
+        verdict_panel(result.verdict, recording, runner)
+        confirm_button(VERDICT_RULE, result.analysis, recording, runner)
+
+    def follow(finding: Finding) -> None:
+        if finding.rule not in VERDICT_RULES:  # the verdict has their button
+            confirm_button(finding.rule, result.analysis, recording, runner)
+        if any(evidence.row is not None for evidence in finding.evidence):
+            timeline_link(recording.id, rule=finding.rule)
+
+    confirmation_panel(recording, result, library)
+    result_panels(
+        result, verdict=verdict, numbers=lambda: numbers_panel(result.numbers), follow=follow
+    )
     if not result.analysis.totals.gpu_recorded:
         st.caption(
             "A run on a GPU has one more chart here: which kernels fill the GPU's time. The "
             "recorded examples show it."
         )
-    observations_panel(result.findings)
     downloads_panel(recording, result)
     origin_panel(recording)
 
@@ -82,3 +97,6 @@ def _header(recording: Recording) -> None:
             help="Moves the knobs above to the settings of this recording.",
         )
         link_popover(recording)
+    with st.container(horizontal=True):
+        timeline_link(recording.id, label="See its timeline")
+        compare_link(recording.id)
