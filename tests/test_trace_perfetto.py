@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profcore import library
@@ -94,7 +94,9 @@ NAME = (
 
 
 def test_a_file_without_overlaps_stays_as_it_is() -> None:
-    source = trace_bytes(kernel("a", 0, 10), kernel("b", 10, 10), op("x", 0, 5))
+    source = trace_bytes(
+        kernel("a", 0, 10), kernel("b", 10, 10), op("x", 0, 5), op("y", 1, 4), op("z", 5, 1)
+    )
     made = perfetto.for_perfetto(gzip.compress(source))
     assert made.text == source
     assert (made.moved, made.remark) == (0, "")
@@ -147,6 +149,7 @@ def test_a_text_beyond_the_limit_is_refused(tmp_path: Path) -> None:
 spans = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 15), st.integers(0, 1)), max_size=25)
 
 
+@settings(deadline=None)  # machines are shared
 @given(spans)
 def test_nothing_is_hidden_whatever_overlaps(given_rows: list[tuple[int, int, int]]) -> None:
     rows: list[Row] = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import altair as alt
 import pandas as pd
@@ -63,13 +63,18 @@ def sweep_launches_figure(points: pd.DataFrame) -> Figure:
             {
                 "Row": drawn["row"],
                 "Size": drawn["size"],
-                "Launches": drawn["launches"],
-                "Kernels": drawn["kernels"],
+                "Launches": _whole(drawn["launches"]),
+                "Kernels": _whole(drawn["kernels"]),
             }
         ),
         note="Calls that start GPU work: one per kernel, or one for a whole CUDA graph. More work "
         "in each launch is what moves a program from waiting for the CPU to using the GPU.",
     )
+
+
+def _whole(counts: pd.Series[float]) -> pd.Series[Any]:
+    """Return whole numbers where none has decimals; a median of steps may end in a half."""
+    return counts.astype("int64") if (counts % 1 == 0).all() else counts
 
 
 def _takeaway(drawn: pd.DataFrame) -> str:

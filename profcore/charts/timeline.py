@@ -65,8 +65,8 @@ _SERIES_OF_KIND: Final = {
     "gpu_sync": GPU,
     "accelerator": GPU,
 }
-EDGE_FRACTION: Final = 0.025
-"""Empty room at both ends, for the number beside a bar that begins at the edge."""
+LEFT_FRACTION, RIGHT_FRACTION = 0.05, 0.01
+"""Empty room: at the left for the number beside a bar that begins at the edge, on a phone too."""
 NAMES_MAX: Final = 150
 """Bars that may carry their name; texts cost more to draw than bars."""
 NAME_MIN_PX: Final = 30
@@ -137,7 +137,7 @@ class _Scale:
         self.x = alt.X(
             "from:Q",
             title=f"Time since the left edge ({unit.name})",
-            scale=alt.Scale(domain=[-EDGE_FRACTION * length, (1 + EDGE_FRACTION) * length]),
+            scale=alt.Scale(domain=[-LEFT_FRACTION * length, (1 + RIGHT_FRACTION) * length]),
             axis=alt.Axis(tickCount=5, grid=True),
         )
 

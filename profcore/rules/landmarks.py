@@ -135,7 +135,7 @@ def _steps(analysis: Analysis) -> Iterator[Landmark]:
     closing = waits[trace.start_ns[waits] >= int(last["start_ns"] + last["cpu_ns"])]
     if len(closing):
         row = int(closing[-1])
-        yield _of_row(analysis, row, rule="C5", text="The closing synchronize: the CPU waits")
+        yield _of_row(analysis, row, rule="C5", text="The closing synchronise: the CPU waits")
 
 
 def _named_rows(analysis: Analysis, start_ns: int, end_ns: int) -> Iterator[Landmark]:

@@ -1,0 +1,48 @@
+"""Links to the timeline of a recording, for every page that names a step or a row of a trace."""
+
+import streamlit as st
+
+from pages._panels.start import RUN_PARAMETER
+
+PAGE = "pages/timeline_page.py"
+STEP_PARAMETER = "step"
+"""N of ProfilerStep#N, or "all"."""
+ROW_PARAMETER = "row"
+"""Position of a row in the trace: its dispatch chain is shown."""
+RULE_PARAMETER = "rule"
+"""Id of a rule that fired: its events are outlined."""
+PART_PARAMETER = "part"
+"""Hundredths of the stretch, for instance "25-50"."""
+SEARCH_PARAMETER = "guide_search"
+"""The search of the Field guide."""
+
+
+def timeline_link(
+    recording_id: str,
+    *,
+    label: str = "See it on the timeline",
+    step: int | None = None,
+    row: int | None = None,
+    rule: str | None = None,
+) -> None:
+    """Draw a link to the timeline, at a step, a row or the events of a rule if given.
+
+    The label is read as Markdown: names from files go through `text.plain` first.
+    """
+    known = {STEP_PARAMETER: step, ROW_PARAMETER: row, RULE_PARAMETER: rule}
+    query = {name: str(value) for name, value in known.items() if value is not None}
+    st.page_link(
+        PAGE,
+        label=label,
+        icon=":material/view_timeline:",
+        query_params={RUN_PARAMETER: recording_id, **query},
+    )
+
+
+def guide_link(rule: str, label: str) -> None:
+    """Draw a link to a rule in the Field guide."""
+    st.page_link(
+        "pages/guide_page.py",
+        label=label,
+        query_params={SEARCH_PARAMETER: rule},
+    )
