@@ -21,11 +21,32 @@ page = st.navigation(
             help="Run one small experiment under the profiler and read where its time goes.",
         ),
         st.Page(
+            "pages/open_page.py",
+            title="Open a trace",
+            icon=":material/upload_file:",
+            url_path="open",
+            help="Open a trace from any profiler run: numbers, meaning, and what to distrust.",
+        ),
+        st.Page(
             "pages/timeline_page.py",
             title="Timeline",
             icon=":material/view_timeline:",
             url_path="timeline",
             help="See one step as it happened, from the Python call to the kernel.",
+        ),
+        st.Page(
+            "pages/compare_page.py",
+            title="Compare",
+            icon=":material/compare_arrows:",
+            url_path="compare",
+            help="Two runs side by side: what one change did, and whether it is more than noise.",
+        ),
+        st.Page(
+            "pages/sweep_page.py",
+            title="Sweep",
+            icon=":material/show_chart:",
+            url_path="sweep",
+            help="Run one experiment over a range of sizes, or in every compile mode.",
         ),
         st.Page(
             "pages/guide_page.py",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from profcore.charts.kernels import ROWS_MAX, kernels_figure
+from profcore.analysis.names import reading
+from profcore.charts.kernels import FULL_NAME, ROWS_MAX, kernels_figure
 
 KERNEL_COLUMNS = [
     "name",
@@ -17,12 +18,13 @@ KERNEL_COLUMNS = [
     "min_ns",
     "max_ns",
     "share_fraction",
+    "overlong_calls",
 ]
 SHORT = "vectorized_elementwise_kernel"
 LONG = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add>(int)"
 KERNELS = pd.DataFrame(
     [
-        ("gemm_a", "gemm_a", "gemm", 5, 12_000, 2_400.0, 2_000.0, 1_900, 4_000, 0.75),
+        ("gemm_a", "gemm_a", "gemm", 5, 12_000, 2_400.0, 2_000.0, 1_900, 4_000, 0.75, 0),
         (
             LONG,
             "vectorized_elementwise_kernel",
@@ -34,6 +36,7 @@ KERNELS = pd.DataFrame(
             700,
             900,
             0.25,
+            0,
         ),
     ],
     columns=KERNEL_COLUMNS,
@@ -68,7 +71,18 @@ def test_names_are_short_in_the_chart_and_whole_in_table_and_tooltip() -> None:
     data = figure.chart.data
     assert data["label"].tolist() == ["gemm_a", "vectorized_elem…e_kernel"]
     assert data["name"].tolist() == ["gemm_a", LONG]
-    assert figure.sheet["Name"].tolist() == ["gemm_a", LONG]
+    assert figure.sheet["Name"].tolist() == ["gemm_a", SHORT]
+    assert figure.sheet[FULL_NAME].tolist() == ["gemm_a", LONG]
+    assert figure.sheet["In words"].tolist()[1] == reading(LONG)
+
+
+def test_kernels_with_doubtful_calls_do_not_rank_silently() -> None:
+    figure = kernels_figure(KERNELS.assign(overlong_calls=[1, 0]), NO_COPIES)
+    assert figure.chart.data["end"].tolist()[0] == "75.0 % · 5 × 2.00 µs · 1 doubtful"
+    assert "1 of these calls cannot have lasted as long" in figure.takeaway
+    assert "the rank of such a kernel mislead" in figure.note
+    assert figure.sheet["Doubtful calls"].tolist() == [1, 0]
+    assert "doubtful" not in kernels_figure(KERNELS, NO_COPIES).takeaway.lower()
 
 
 def test_table_says_what_is_not_known_of_copies() -> None:

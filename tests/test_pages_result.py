@@ -11,6 +11,7 @@ import pytest
 import streamlit as st
 from msgspec.structs import replace
 
+from pages._panels.observations import KINDS
 from profcore.experiment import Experiment
 from profcore.recording import TRACE_FILE
 from profcore.rules import RULES
@@ -67,24 +68,28 @@ class TestDone:
         assert "they start 2 kernels" in texts
         assert "<0.1 % of the peak of an NVIDIA H200" in texts
 
-    def test_three_charts_with_questions_takeaways_and_tables(self, visit: Visit) -> None:
+    def test_charts_with_questions_takeaways_and_tables(self, visit: Visit) -> None:
         show(visit)
         headings = [heading.value for heading in visit.app.subheader]
-        assert headings[-5:-2] == [
+        assert headings[-7:-2] == [
             "Which operators take the time, on the CPU and on the GPU?",
             "How long does each step take, and how much of it is the GPU busy?",
             "Which kernels and copies fill the GPU's time?",
+            "What did the GPU wait for in each step?",
+            "How much launched work waits for the GPU?",
         ]
-        assert len(alts(visit)) == 3
+        assert len(alts(visit)) == 5
         assert "without the profiler a step takes 33.0 µs" in alts(visit)[1]
         assert GEMM in alts(visit)[2]
         tables = [table.value for table in visit.app.dataframe]
-        assert [table.columns[0] for table in tables] == ["Name", "Step", "Name"]
+        assert [table.columns[0] for table in tables] == [
+            *("Name", "Step", "Name", "Step", "Device")
+        ]
         assert tables[2]["Name"].tolist()[0] == GEMM
 
     def test_a_cold_start_draws_its_first_step_apart(self, visit: Visit) -> None:
         show(visit, rows=gpu_rows(first_us=120_000), experiment=Experiment(warmup=0))
-        assert len(alts(visit)) == 4
+        assert len(alts(visit)) == 7  # and so does the long wait after it
         assert alts(visit)[1].startswith("The first step took 120 ms")
 
     def test_a_cpu_run_says_what_a_gpu_would_add(self, visit: Visit) -> None:
@@ -101,7 +106,12 @@ class TestDone:
         assert seen.startswith("Seen (")
         assert "Kernels too short for their launches" in visit.texts()
         # The badges of the rows: what costs time stands before what explains.
-        rows = [text.value for text in visit.app.markdown if "-badge[" in text.value][1:]
+        kinds = [words.label for words in KINDS.values()]
+        rows = [
+            text.value
+            for text in visit.app.markdown
+            if "-badge[" in text.value and any(f"{kind}]" in text.value for kind in kinds)
+        ]
         assert "Time is lost" in rows[0]
         assert "Explains" in rows[-1]
 
@@ -276,6 +286,7 @@ def test_hostile_names_are_never_markdown(visit: Visit) -> None:
         assert "`x`" not in text
         assert "<b>" not in text
     # AND where text is text, it is whole
-    assert name in visit.app.dataframe[2].value["Name"].tolist()
+    assert name in visit.app.dataframe[2].value["Full name"].tolist()
+    assert name in [block.value for block in visit.app.code]
     spec = json.loads(visit.app.get("vega_lite_chart")[2].proto.spec)
     assert spec["layer"][0]["mark"]["type"] == "bar"

@@ -44,6 +44,7 @@ def test_sample_opens_whole(visit: Visit, sample_id: str) -> None:
         "Achieved",
     ]
     charts = visit.app.get("vega_lite_chart")
-    assert len(charts) >= 3  # a cold start has a fourth
+    assert len(charts) >= 5  # a cold start draws its first step apart
     assert all(chart.proto.alt for chart in charts)
-    assert len(visit.app.dataframe) == 3
+    assert len(visit.app.dataframe) == 5
+    assert any(fold.label.startswith("Can this trace be trusted?") for fold in visit.app.expander)

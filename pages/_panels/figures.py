@@ -11,6 +11,10 @@ TABLE_PX = 330
 ROWS_IN_FULL = 8
 """A longer table scrolls inside its own height."""
 NAME_PX = 190
+ROWS_LISTED_MAX = 1_000
+"""Rows that are sent to the browser; a file may hold millions of names."""
+CELL_MAX = 5_000
+"""Characters of one cell; names in files can be megabytes."""
 
 
 def figure_panel(figure: Figure, key: str) -> None:
@@ -37,6 +41,8 @@ def _charts(figure: Figure, key: str) -> None:
 
 def sheet(table: pd.DataFrame, *, name: str, key: str) -> None:
     """Draw a table of numbers that can be sorted; times with two decimals, shares with one."""
+    hidden = len(table) - ROWS_LISTED_MAX
+    table = table.head(ROWS_LISTED_MAX).map(_short)
     columns: dict[str, Any] = {}
     for column in table.columns:
         if column == "Name":
@@ -52,3 +58,9 @@ def sheet(table: pd.DataFrame, *, name: str, key: str) -> None:
         key=key,
         height="content" if len(table) <= ROWS_IN_FULL else TABLE_PX,
     )
+    if hidden > 0:
+        st.caption(f"The first {ROWS_LISTED_MAX:,} rows; {hidden:,} more are in the CSV file.")
+
+
+def _short(cell: Any) -> Any:
+    return f"{cell[:CELL_MAX]}…" if isinstance(cell, str) and len(cell) > CELL_MAX else cell

@@ -17,7 +17,8 @@ def numbers_panel(numbers: Headline) -> None:
         _rate(numbers.rate)
 
 
-def _number(label: str, value: str, below: str, explanation: str) -> None:
+def number_card(label: str, value: str, below: str, explanation: str) -> None:
+    """Draw one number with what it rests on below it, and an explanation on demand."""
     with st.container(border=True, height="stretch", gap="xxsmall"):
         st.metric(label, value, help=explanation)
         st.caption(below)  # the delta of a metric is cut off where a caption wraps
@@ -30,7 +31,7 @@ def _step_time(numbers: Headline) -> None:
         "quartiles say how much it varies."
     )
     if numbers.step_ns is None or numbers.step_p25_ns is None or numbers.step_p75_ns is None:
-        _number(label, UNKNOWN, "not measured in this recording", explanation)
+        number_card(label, UNKNOWN, "not measured in this recording", explanation)
         return
     below = f"half lie in {time_text(numbers.step_p25_ns)} – {time_text(numbers.step_p75_ns)}"
     if numbers.taken_after:
@@ -39,7 +40,7 @@ def _step_time(numbers: Headline) -> None:
             " A cold start must be profiled first, and code that waits for launches can be up to "
             "half as slow again after that."
         )
-    _number(label, time_text(numbers.step_ns), below, explanation)
+    number_card(label, time_text(numbers.step_ns), below, explanation)
 
 
 def _busy(numbers: Headline) -> None:
@@ -49,12 +50,12 @@ def _busy(numbers: Headline) -> None:
         "once), as a share of the step time without the profiler."
     )
     if numbers.busy_fraction is None or numbers.gpu_busy_ns is None:
-        _number(label, "no GPU work", "nothing ran on a GPU in this recording", explanation)
+        number_card(label, "no GPU work", "nothing ran on a GPU in this recording", explanation)
         return
     below = f"{time_text(numbers.gpu_busy_ns)} of each step"
     if not numbers.busy_is_unprofiled:
         below += "; share of the profiled time"
-    _number(label, percent_text(numbers.busy_fraction), below, explanation)
+    number_card(label, percent_text(numbers.busy_fraction), below, explanation)
 
 
 def _launches(numbers: Headline) -> None:
@@ -64,15 +65,15 @@ def _launches(numbers: Headline) -> None:
         "CPU a few microseconds."
     )
     if numbers.launches is None or numbers.kernels is None:
-        _number(label, "none", "a CPU run launches nothing", explanation)
+        number_card(label, "none", "a CPU run launches nothing", explanation)
         return
     kernels = f"{numbers.kernels:g} kernel" + ("" if numbers.kernels == 1 else "s")
-    _number(label, f"{numbers.launches:g}", f"they start {kernels}", explanation)
+    number_card(label, f"{numbers.launches:g}", f"they start {kernels}", explanation)
 
 
 def _rate(rate: Rate | None) -> None:
     if rate is None:
-        _number("Achieved", UNKNOWN, "it needs the step time", "Work per second of step time.")
+        number_card("Achieved", UNKNOWN, "it needs the step time", "Work per second of step time.")
         return
     value = flops_rate_text(rate.per_s) if rate.is_flops else bytes_rate_text(rate.per_s)
     explanation = (
@@ -86,4 +87,4 @@ def _rate(rate: Rate | None) -> None:
     else:
         below = f"{percent_text(rate.peak_fraction)} of the peak of an {rate.peak_of}"
         explanation += f" Peak: {rate.peak_source}."
-    _number("Achieved", value, below, explanation)
+    number_card("Achieved", value, below, explanation)

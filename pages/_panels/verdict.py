@@ -2,6 +2,7 @@
 
 import msgspec
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages._panels.cost import why_not
 from pages._panels.outcome import bound_badge
@@ -13,22 +14,51 @@ from profcore.experiment import Experiment
 from profcore.jobs import JobRunner
 from profcore.recording import Recording
 from profcore.rules import Suggestion, Verdict
+from profcore.rules.constants import INFLATION
 
 
 def verdict_panel(verdict: Verdict, recording: Recording, runner: JobRunner) -> None:
     """Draw the sentence, its derivation, and a button per suggestion."""
     with st.container(border=True, key="verdict"):
-        st.markdown(bound_badge(verdict.bound))
-        st.subheader(plain(verdict.sentence), anchor=False)
-        left, right = st.columns([1, 1], gap="medium")
-        with left:
-            _arithmetic(verdict)
+        right = _verdict(verdict)
         with right:
-            if verdict.advice:
-                st.markdown("**What to try**")
-                st.text(verdict.advice)
             for position, suggestion in enumerate(verdict.suggestions):
                 _suggestion(suggestion, recording, runner, position)
+
+
+def bare_verdict_panel(verdict: Verdict) -> None:
+    """Draw the verdict of a trace that knows nothing but itself, and how sure it is."""
+    with st.container(border=True, key="verdict"):
+        _verdict(verdict)
+        st.caption(
+            "A trace holds no step time measured without the profiler, so this rests on the trace "
+            f"alone. {_how_sure(verdict.bound)}"
+        )
+
+
+def _verdict(verdict: Verdict) -> DeltaGenerator:
+    """Draw sentence, derivation and advice; return the place below the advice."""
+    st.markdown(bound_badge(verdict.bound))
+    st.subheader(plain(verdict.sentence), anchor=False)
+    left, right = st.columns([1, 1], gap="medium")
+    with left:
+        _arithmetic(verdict)
+    with right:
+        if verdict.advice:
+            st.markdown("**What to try**")
+            st.text(verdict.advice)
+    return right
+
+
+def _how_sure(bound: str) -> str:
+    if bound == "cannot-tell":
+        return "How sure: not sure enough to name what bounds it."
+    if bound == "cpu-run":
+        return "How sure: shares of operators hold roughly, since the profiler slows each of them."
+    return (
+        "How sure: it is named only where it holds even if the profiler made the CPU side "
+        f"{INFLATION:g} times slower; how much it did here, nobody can tell from the file."
+    )
 
 
 def _arithmetic(verdict: Verdict) -> None:

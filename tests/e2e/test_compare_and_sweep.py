@@ -1,0 +1,127 @@
+"""Compare and sweep in a real browser, with the real child on the CPU."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e import screen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.e2e.server import Server
+
+SWEEP_ID = re.compile(r"[?&]sweep=([0-9a-f]{12})")
+SWEEP_MS = 180_000
+"""A few points on a small shared machine."""
+
+
+def heading(page: Page, name: str | re.Pattern[str]) -> Locator:
+    return page.get_by_role("heading", name=name)
+
+
+def press_sweep(page: Page, name: str = "Run the sweep") -> str:
+    """Start a sweep; return its id, once it is in the address."""
+    button = page.get_by_role("button", name=name, exact=True)
+    expect(button).to_be_enabled(timeout=screen.RUN_MS)
+    button.click()
+    expect(page).to_have_url(SWEEP_ID)
+    found = SWEEP_ID.search(page.evaluate("location.href"))
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.browser
+def test_an_example_is_compared_from_its_result_and_the_link_holds(
+    server: Server, page: Page, visitor: Callable[..., Page]
+) -> None:
+    # GIVEN an example on show
+    screen.visit(page, server, "/?run=h200-matmul-add-64")
+    expect(page.get_by_text("There is no GPU here")).to_be_visible(timeout=screen.RUN_MS)
+    screen.settle(page)
+
+    # WHEN it is compared with its compiled twin
+    page.get_by_role("link", name="Compare with ...").click()
+    expect(heading(page, "Worth comparing")).to_be_visible()
+    screen.settle(page)
+    twin = page.locator(".st-key-compare_h200-matmul-add-64_h200-matmul-add-64-compiled")
+    twin.get_by_role("button").click()
+    verdict = page.locator(".st-key-difference")
+
+    # THEN
+    expect(verdict.get_by_role("heading")).to_be_visible()
+    expect(page.locator(".st-key-comparability")).to_contain_text("Can they be compared?")
+    expect(screen.charts(page, "compare")).to_be_visible()
+    expect(page.get_by_test_id("stDataFrame")).to_have_count(3)
+    screen.settle(page)
+    sentence = verdict.get_by_role("heading").inner_text()
+    page.get_by_role("button", name="Swap A and B").click()
+    expect(verdict.get_by_role("heading")).not_to_have_text(sentence)
+    screen.settle(page)
+
+    # AND another visitor, on a phone, sees the same by the link
+    swapped = verdict.get_by_role("heading").inner_text()
+    phone = visitor(viewport={"width": 390, "height": 844})
+    phone.goto(page.evaluate("location.href"))
+    screen.settle(phone)
+    expect(phone.locator(".st-key-difference").get_by_role("heading")).to_have_text(swapped)
+    assert screen.overflow_px(phone) == 0
+
+
+@pytest.mark.browser
+def test_the_recorded_sweep_shows_the_crossover(server: Server, page: Page) -> None:
+    screen.visit(page, server, "/sweep")
+    page.locator(".st-key-open_h200-sweep-matmul-add").get_by_role("button").click()
+    expect(page).to_have_url(f"{server.url}/sweep?sweep=h200-sweep-matmul-add")
+    expect(page.locator(".st-key-crossover")).to_contain_text("lies near size")
+    for figure in ("times", "busy", "launches", "throughput", "roofline"):
+        expect(screen.charts(page, f"sweep_{figure}")).to_be_visible()
+    screen.settle(page)
+    assert screen.overflow_px(page) == 0
+
+
+@pytest.mark.browser
+@pytest.mark.torch
+def test_sweep_watch_open_a_point_and_compare_two(server: Server, page: Page) -> None:
+    # WHEN
+    screen.visit(page, server, "/sweep?sizes=16&sizes=64&device=cpu")
+    sweep_id = press_sweep(page)
+    expect(page.locator(".st-key-sweep_progress")).to_be_visible()
+
+    # THEN the points come, and the whole stands there at the end
+    expect(heading(page, "A sweep on the CPU has no crossover")).to_be_visible(timeout=SWEEP_MS)
+    expect(screen.cancel_button(page)).to_have_count(0)
+    expect(screen.charts(page, "sweep_times")).to_be_visible()
+    screen.settle(page)
+
+    # AND a point is a recording like any other, and compares with the others
+    page.get_by_role("link", name="Open it").click()
+    screen.expect_result(page)
+    expect(page).to_have_url(re.compile(f"run={sweep_id}-000"))
+    screen.visit(page, server, f"/compare?a={sweep_id}-000&b={sweep_id}-002")
+    expect(page.locator(".st-key-difference").get_by_role("heading")).to_be_visible()
+    expect(page.get_by_text("Neither side has GPU work")).to_be_visible()
+
+
+@pytest.mark.browser
+@pytest.mark.torch
+def test_cancel_keeps_what_is_there_and_the_rest_can_be_made(server: Server, page: Page) -> None:
+    # GIVEN a sweep that is under way, with a point on show
+    screen.visit(page, server, "/sweep?sizes=16&sizes=128&points=halves+between&device=cpu")
+    press_sweep(page)
+    expect(screen.charts(page, "sweep_live")).to_be_visible(timeout=SWEEP_MS)
+
+    # WHEN
+    screen.cancel_button(page).click()
+
+    # THEN
+    expect(heading(page, "This sweep was cancelled")).to_be_visible()
+    screen.settle(page)
+    page.get_by_role("button", name="Make the rest").click()
+    expect(page.locator(".st-key-sweep_progress")).to_be_visible()
+    expect(heading(page, "A sweep on the CPU has no crossover")).to_be_visible(timeout=SWEEP_MS)
+    expect(page.get_by_role("button", name="Make the rest")).to_have_count(0, timeout=SWEEP_MS)
