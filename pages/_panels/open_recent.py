@@ -18,9 +18,16 @@ def recent_panel() -> None:
     st.subheader("Opened before", anchor=False)
     with st.container(gap="xxsmall"):
         for opened in known[:SHOWN_MAX]:
-            st.page_link(
-                "pages/open_page.py",
-                label=f"{plain(opened.title[:_NAME_MAX])} ({bytes_text(opened.about.size_bytes)})",
+            # A link to the page it stands on would leave the address as it is; this changes it.
+            st.button(
+                f"{plain(opened.title[:_NAME_MAX])} ({bytes_text(opened.about.size_bytes)})",
                 icon=":material/history:",
-                query_params={TRACE_PARAMETER: opened.id},
+                key=f"recent_{opened.id}",
+                type="tertiary",
+                on_click=_show,
+                args=(opened.id,),
             )
+
+
+def _show(trace_id: str) -> None:
+    st.query_params[TRACE_PARAMETER] = trace_id

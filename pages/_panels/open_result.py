@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages._panels.compare_link import compare_link
 from pages._panels.confirm import confirm_button
 from pages._panels.downloads import csv_of, download, report_of
 from pages._panels.open_state import TRACE_PARAMETER, get_shelf
@@ -56,6 +57,8 @@ def _header(opened: OpenedTrace, result: Result) -> None:
             f"{source.events:,} events · {bytes_text(opened.about.size_bytes)} · "
             f"opened {opened.about.opened_at[:16].replace('T', ' ')} UTC"
         )
+    with left:
+        compare_link(opened.id)
     with (
         right,
         st.container(horizontal=True, horizontal_alignment="right"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import altair as alt
 import pandas as pd
 
-from profcore.charts.figure import Figure, Picture, tooltip
+from profcore.charts.figure import TEXT_COLOR, Figure, Picture, tooltip
 from profcore.charts.size_axis import (
     HEIGHT_PX,
     LEGEND_LINE_PX,
@@ -90,5 +90,5 @@ def _thresholds() -> Picture:
     data = pd.DataFrame(
         {"busy": [share * 100 for share in BUSY_THRESHOLDS], "label": list(_LABELS)}
     )
-    rule: Picture = alt.Chart(data).mark_rule(strokeDash=[6, 4], opacity=0.5)
+    rule: Picture = alt.Chart(data).mark_rule(strokeDash=[6, 4], opacity=0.5, color=TEXT_COLOR)
     return rule.encode(y="busy:Q", tooltip=tooltip(("label", "Threshold")))

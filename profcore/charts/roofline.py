@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import altair as alt
 import pandas as pd
 
-from profcore.charts.figure import Figure, Picture, tooltip
+from profcore.charts.figure import TEXT_COLOR, Figure, Picture, tooltip
 from profcore.charts.size_axis import HEIGHT_PX, LEGEND_LINE_PX, POINT_PX, row_color
 from profcore.units import bytes_rate_text, flops_rate_text, percent_text
 
@@ -100,7 +100,7 @@ def _roof(table: pd.DataFrame, roof: Roof) -> Picture:
     data = pd.DataFrame(
         {"intensity": corners, "rate": [roof.at(intensity) / _GIGA for intensity in corners]}
     )
-    line: Picture = alt.Chart(data).mark_line(strokeDash=[6, 4], strokeWidth=2)
+    line: Picture = alt.Chart(data).mark_line(strokeDash=[6, 4], strokeWidth=2, color=TEXT_COLOR)
     return line.encode(x="intensity:Q", y="rate:Q")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import altair as alt
 import pandas as pd
 
+from profcore.charts.figure import TEXT_COLOR
 from profcore.comparison.crossover import size_text
 from profcore.units import percent_text
 
@@ -58,7 +59,9 @@ def crossing_rules(crossings: Sequence[Crossover]) -> Picture | None:
             "text": [size_text(one.size or 0.0) for one in found],
         }
     )
-    rule: alt.Chart = alt.Chart(data).mark_rule(strokeDash=[3, 3], strokeWidth=1.5, opacity=0.7)
+    rule: alt.Chart = alt.Chart(data).mark_rule(
+        strokeDash=[3, 3], strokeWidth=1.5, opacity=0.7, color=TEXT_COLOR
+    )
     return rule.encode(
         x=alt.X("size:Q"),
         tooltip=[

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import altair as alt
 import pandas as pd
 
-from profcore.charts.figure import Figure, Picture, tooltip
+from profcore.charts.figure import TEXT_COLOR, Figure, Picture, tooltip
 from profcore.charts.size_axis import (
     HEIGHT_PX,
     LEGEND_LINE_PX,
@@ -92,7 +92,7 @@ def throughput_figure(points: pd.DataFrame, roof: Roof | None, *, is_matmul: boo
 
 def _ceiling(rate: float, text: str) -> Picture:
     data = pd.DataFrame({"rate": [rate / _TERA], "text": [text]})
-    rule: Picture = alt.Chart(data).mark_rule(strokeDash=[6, 4], strokeWidth=2)
+    rule: Picture = alt.Chart(data).mark_rule(strokeDash=[6, 4], strokeWidth=2, color=TEXT_COLOR)
     return rule.encode(y="rate:Q", tooltip=tooltip(("text", "Ceiling")))
 
 
