@@ -85,20 +85,23 @@ def _first_operator_gaps(quantities: Quantities) -> list[tuple[int, int, int]]:
     trace = quantities.trace
     annotations = quantities.program_annotations
     operators = quantities.named(("operator",), lambda name: name.startswith("aten::"))
-    positions = quantities.steps_of(annotations)
+    # Rows are ordered by start, wider first: the first of each step is its outermost annotation.
+    positions, places = np.unique(quantities.steps_of(annotations), return_index=True)
+    firsts = annotations[places[positions >= 0]]
+    positions = positions[positions >= 0]
     gaps = []
-    for position in range(len(quantities.steps)):
-        mine = annotations[positions == position]
-        if not len(mine):
-            continue
-        row = int(mine[0])  # rows are ordered by start, wider first
-        end_ns = int(trace.start_ns[row] + trace.duration_ns[row])
-        same_lane = operators[trace.lane[operators] == trace.lane[row]]
-        starts_ns = trace.start_ns[same_lane]
-        after = starts_ns[(starts_ns >= trace.start_ns[row]) & (starts_ns < end_ns)]
-        if len(after):
-            gaps.append((position, row, int(after[0] - trace.start_ns[row])))
-    return gaps
+    for lane in np.unique(trace.lane[firsts]):
+        starts_ns = trace.start_ns[operators[trace.lane[operators] == lane]]
+        mine = trace.lane[firsts] == lane
+        begin_ns = trace.start_ns[firsts[mine]]
+        end_ns = begin_ns + trace.duration_ns[firsts[mine]]
+        following = np.searchsorted(starts_ns, begin_ns)
+        padded_ns = np.append(starts_ns, np.iinfo(np.int64).max)  # nothing follows: never inside
+        inside = padded_ns[following] < end_ns
+        gap_ns = padded_ns[following] - begin_ns
+        chosen = zip(positions[mine][inside], firsts[mine][inside], gap_ns[inside], strict=True)
+        gaps += [(int(position), int(row), int(gap)) for position, row, gap in chosen]
+    return sorted(gaps)
 
 
 def _c2_missing(quantities: Quantities) -> str | None:
