@@ -11,11 +11,7 @@ _GIB = 1024**3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """Bounds of one read; all inclusive.
-
-    How deep lists and objects may nest needs no number here: the decoder goes no deeper than
-    Python's own recursion limit, and a file that does is refused.
-    """
+    """Bounds of one read; all inclusive."""
 
     stored_max_bytes: int = 2 * _GIB
     """Size of the file as it is stored, so compressed for a .gz or .zip."""
@@ -23,6 +19,8 @@ class Limits:
     """Size of the JSON text after decompression; a gzip or zip bomb stops here."""
     events_max: int = 20_000_000
     """Elements of the event list, of every phase."""
+    nesting_max_levels: int = 200
+    """Lists and objects open at one place of a piece; a trace needs some six."""
     zip_members_max: int = 10_000
     """Files listed in a zip archive."""
     piece_bytes: int = 2 * _MIB

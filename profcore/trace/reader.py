@@ -11,6 +11,7 @@ from profcore.trace.container import open_text
 from profcore.trace.decode import Decoded, FaultError, NoEventListError, decode
 from profcore.trace.limits import DEFAULT_LIMITS, Limits
 from profcore.trace.model import Source, Trace
+from profcore.trace.nesting_limit import nests_deeper
 from profcore.trace.order import ordered
 from profcore.trace.pieces import Piece, check_size, cut
 from profcore.trace.schema import Header
@@ -111,10 +112,13 @@ class _Reading:
                 yield self._decode_rest(piece, pieces)
 
     def _decode(self, piece: Piece) -> Decoded:
+        too_deep = f"nests lists and objects too deep for a trace; {OPEN_A_TRACE}"
+        if nests_deeper(piece.text, self._limits.nesting_max_levels):
+            self._refuse(too_deep)
         try:
             return decode(piece, is_list=self._is_list)
         except RecursionError:
-            self._refuse(f"nests lists and objects too deep for a trace; {OPEN_A_TRACE}")
+            self._refuse(too_deep)
 
     def _decode_rest(self, piece: Piece, pieces: Iterator[Piece]) -> Decoded:
         """Decode all that is left at once: a cut was made outside the event list."""
