@@ -46,6 +46,9 @@ QUESTION: Final = "What happened when?"
 SELECTION: Final = "mark"
 """Name of the selection parameter; its field is `row`, the position in the trace."""
 ZOOM: Final = "zoom"
+EDGED_MAX: Final = 2_000
+"""Bars that get an edge of their own. With 5,000 the edges are a fifth of what a zoom step costs,
+and bars that dense have no room for them."""
 MARKED: Final = "marked"
 """Name of the dataset with the outlined rows."""
 
@@ -181,16 +184,18 @@ def _bar_layer(bars: pd.DataFrame, scale: _Scale) -> alt.Chart:
     layer: alt.Chart = alt.Chart(bars.drop(columns=["name", "sum_ns"])).mark_rect(
         clip=True, strokeWidth=0.8, cursor="pointer"
     )
-    return layer.encode(
+    layer = layer.encode(
         x=scale.x,
         x2="to",
         y=alt.Y(**_px("top")),
         y2="bottom",
         fill=alt.Fill("series:N", scale=color, legend=legend),
-        stroke=alt.Stroke("series:N", scale=color, legend=legend),
         fillOpacity=alt.FillOpacity("fill:Q", scale=None),
         tooltip=alt.Tooltip("tip:N"),
-    ).add_params(_SELECT, zoom)
+    )
+    if len(bars) <= EDGED_MAX:
+        layer = layer.encode(stroke=alt.Stroke("series:N", scale=color, legend=legend))
+    return layer.add_params(_SELECT, zoom)
 
 
 def _chosen_layer(bars: pd.DataFrame, scale: _Scale) -> alt.Chart:
