@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 if TYPE_CHECKING:
@@ -85,3 +86,20 @@ def overflow_px(page: Page) -> int:
             }))"""
         )
     )
+
+
+AT_REST = """() => !document.querySelector('[data-stale="true"]') && document.getAnimations().every(
+    each => each.playState !== 'running' || each.effect.getTiming().iterations === Infinity
+)"""
+"""Nothing is greyed because its script runs again, and no colour is still fading in."""
+
+
+def accessibility_faults(page: Page) -> list[str]:
+    """Return what axe finds on the page at rest: the rule and where."""
+    settle(page)
+    page.wait_for_function(AT_REST)
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{fault['id']}: {', '.join(str(node['target']) for node in fault['nodes'])}"
+        for fault in found
+    ]
