@@ -33,9 +33,9 @@ CPU_FLOPS_PER_S_UNKNOWN: Final = 1e9
 CPU_BYTES_PER_S: Final = 5e9
 """Cautious memory rate of a small shared machine."""
 
-UNRECORDED_CALLS: Final = 5
-"""Calls besides warm-up and recorded steps that every run makes at least: one in each of three
-timing repeats and two before the recording starts."""
+UNRECORDED_CALLS: Final = 6
+"""Calls besides warm-up and recorded steps that every run makes at least: one to
+settle, one in each of three timing repeats, and two before the recording starts."""
 
 _COMPUTE_DTYPE_TEXT: Final[dict[Dtype, str]] = {
     "bf16": "bf16",

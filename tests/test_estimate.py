@@ -97,10 +97,10 @@ def test_small_things_run_everywhere() -> None:
 
 def test_a_large_product_on_a_cpu_is_refused_with_its_time() -> None:
     # 2·16384³ + 16384² = 8.796 TFLOP; half of 100 GFLOP/s counts: 176 s a step;
-    # 3 warm-up + 5 unrecorded + 5 recorded calls: 2,287 s.
+    # 3 warm-up + 6 unrecorded + 5 recorded calls: 2,463 s.
     sentence = refusal(Experiment(size=16_384, dtype="fp32"), LAPTOP, run_time_s=300)
     assert sentence == (
-        "One step is 8.80 TFLOP in fp32; on this CPU the run would take about 2,287 s and the "
+        "One step is 8.80 TFLOP in fp32; on this CPU the run would take about 2,463 s and the "
         "limit is 300 s: choose a smaller size."
     )
 
