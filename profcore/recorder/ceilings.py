@@ -36,7 +36,7 @@ MEMORY_FRACTION: Final = 0.25
 GPU_SETTLE_NS: Final = 400 * NS_PER_MS
 """A GPU that reaches its power limit has lowered its clocks by then."""
 CPU_SETTLE_NS: Final = 20 * NS_PER_MS
-BUDGET_NS: Final = 200 * NS_PER_MS
+BUDGET_NS: Final = 150 * NS_PER_MS
 REPEATS_MIN: Final = 3
 REPEATS_MAX: Final = 100
 LAUNCHES: Final = 200

@@ -38,15 +38,15 @@ SWEEP_CPU_PACE: Final = Pace(
     settle_ns=30 * NS_PER_MS, budget_ns=150 * NS_PER_MS, keep_busy_ns=5 * NS_PER_MS
 )
 SWEEP_GPU_PACE: Final = Pace(
-    settle_ns=100 * NS_PER_MS, budget_ns=200 * NS_PER_MS, keep_busy_ns=20 * NS_PER_MS
+    settle_ns=60 * NS_PER_MS, budget_ns=150 * NS_PER_MS, keep_busy_ns=20 * NS_PER_MS
 )
 """For one of many points: some twenty of them are to be done in half a minute."""
 SWEEP_GPU_HEAVY_PACE: Final = Pace(
-    settle_ns=500 * NS_PER_MS, budget_ns=400 * NS_PER_MS, keep_busy_ns=100 * NS_PER_MS
+    settle_ns=400 * NS_PER_MS, budget_ns=300 * NS_PER_MS, keep_busy_ns=100 * NS_PER_MS
 )
 """For a point with so much arithmetic that the GPU may reach its power limit: see GPU_PACE."""
-HEAVY_FLOPS: Final = 10_000_000_000
-"""A step with more is heavy: 17 GFLOP are a product of 2048×2048 matrices."""
+HEAVY_FLOPS: Final = 30_000_000_000
+"""A step with more is heavy: 17 GFLOP are a product of 2048×2048 matrices, 137 of 4096×4096."""
 
 
 def sweep_pace(device: torch.device, step_flops: int) -> Pace:

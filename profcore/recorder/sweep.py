@@ -113,9 +113,9 @@ def record_sweep(
     points = folder / POINTS_FOLDER
     points.mkdir(exist_ok=True)
     cache = folder / COMPILE_CACHE
-    gc.freeze()  # what torch brought with it is not looked at by each of the collections to come
     try:
         _start(plan, device, cache, on_phase)
+        gc.freeze()  # what torch brought with it is not looked at by the collections to come
         _find_ceilings(folder, device, on_phase)
         on_phase(TIMING)
         places = _time_all(plan, device, points, cache, on_point)
