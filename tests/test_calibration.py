@@ -18,7 +18,11 @@ from profcore.analysis import Analysis
 from profcore.files import read_json
 from profcore.recording import Timings, open_folder
 from profcore.rules import check_all, judge
-from profcore.rules.constants import LOADER_NOTE_FRACTION, WAIT_SHARE_FRACTION
+from profcore.rules.constants import (
+    LOADER_NOTE_FRACTION,
+    SYNCHRONISE_SHARE_FRACTION,
+    WAIT_SHARE_FRACTION,
+)
 from profcore.rules.limits import gpu_bound, limit_profiled, limit_unprofiled
 from profcore.trace import read
 
@@ -80,7 +84,10 @@ class TestCases:
     def test_the_reason_is_beyond_its_threshold(self, path: Path, case: dict[str, Any]) -> None:
         del path
         fractions = case["fractions"]
-        waits = max(fractions["blocked"], fractions["synchronised"]) >= WAIT_SHARE_FRACTION
+        waits = (
+            fractions["blocked"] >= WAIT_SHARE_FRACTION
+            or fractions["synchronised"] >= SYNCHRONISE_SHARE_FRACTION
+        )
         loads = fractions["loader"] >= LOADER_NOTE_FRACTION
         if case["reason"] in {"S1", "S5"}:
             assert waits

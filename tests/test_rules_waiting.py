@@ -84,6 +84,16 @@ CASES = (
         rows=loop(5, synchronised, every_us=100, cpu_us=80),
         says=("5 synchronise calls inside 5 steps take 25.0 %",),
     ),
+    # 20 of 50 us without the profiler
+    Case(
+        rule="S5",
+        state="fired",
+        rows=loop(5, synchronised, every_us=300, cpu_us=290),
+        known=own_run(step_us=50),
+        says=("5 synchronise calls inside 5 steps take 40.0 %",),
+    ),
+    # 20 of 290 us is less than a tenth
+    Case(rule="S5", state="clear", rows=loop(5, synchronised, every_us=300, cpu_us=290)),
     Case(rule="S5", state="clear", rows=[*WAITING, runtime("cudaDeviceSynchronize", 490, 200)]),
     Case(rule="S5", state="not_checked", rows=cpu_only(), known=CPU, says=("CPU run",)),
     # --- S7

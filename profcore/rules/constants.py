@@ -48,6 +48,10 @@ PAGEABLE_MIN_BYTES: Final = 1_000_000
 """A pageable copy worth a word. Own choice."""
 WAIT_SHARE_FRACTION: Final = 0.20
 """Own choice; H200: a loop with .item() 27 %, training 1 %."""
+SYNCHRONISE_SHARE_FRACTION: Final = 0.10
+"""Of the step in explicit synchronises. Less than above, because the profiler slows the CPU, so the
+GPU has less left to do when the CPU begins to wait: without it the wait is longer. Own choice;
+H200: five small products with a synchronise after each 16 %, healthy programs 0 %."""
 LOADER_WARN_FRACTION: Final = 0.20
 """Of step time in the data loader: warning. gpu-idle and fournex 20 %, gpuprof 15 %."""
 LOADER_NOTE_FRACTION: Final = 0.10
@@ -94,9 +98,8 @@ KERNEL_VAR_MIN_NS: Final = 5 * NS_PER_US
 IQR_TO_DECILES: Final = 1.9
 """(p90 - p10) over (p75 - p25) of a normal distribution: 2 × 1.2816 over 2 × 0.6745."""
 COMPARISON_NOISE_FRACTION: Final = 0.05
-"""Two step times that differ by less are equal. nsys-ai 2 % floor, 5 % gate."""
-COMPARISON_NOISE_IQRS: Final = 2.0
-"""Nor do they differ by less than this many middle halves of their repeats. Own choice."""
+"""Two times that differ by less are equal. nsys-ai 2 % floor, 5 % gate. Step times of two runs must
+also differ by more than the noise of `analysis.run_noise`."""
 STEP_SPREAD_FRACTION: Final = 0.20
 """(p90 - p10) over the median of unprofiled repeats. Own choice; gpuprof p99/p50 > 2."""
 STEP_SPREAD_REPEATS_MIN: Final = 10
