@@ -3,6 +3,8 @@
     <id>/experiment.json   what was asked for
          environment.json  where it ran: device, driver, versions, clocks
          timings.json      what the steps take without the profiler
+         beside.json       what they take by turns with another program in the same process, if
+                           that was asked for
          trace.json.gz     what the profiler recorded (Chrome trace events)
          table.txt         torch's own table, as text
          averages.json     torch's own table, as numbers (`key_averages`)
@@ -48,6 +50,7 @@ GIVEN_UP = "The server stopped during this run; run it again."
 EXPERIMENT_FILE = "experiment.json"
 ENVIRONMENT_FILE = "environment.json"
 TIMINGS_FILE = "timings.json"
+BESIDE_FILE = "beside.json"
 TRACE_FILE = "trace.json.gz"
 TABLE_FILE = "table.txt"
 AVERAGES_FILE = "averages.json"
@@ -134,6 +137,21 @@ class Timings(msgspec.Struct, frozen=True, kw_only=True):
     in recordings made before this was kept."""
 
 
+class Beside(msgspec.Struct, frozen=True, kw_only=True):
+    """Steps without the profiler, by turns with those of another program in the same process.
+
+    What slows the machine for a while slows both alike, so their ratio is far surer than that of
+    two runs.
+    """
+
+    experiment: Experiment
+    """The other one; its device is the same."""
+    step_ns: list[float]
+    """Wall time per step of the recorded experiment, one figure per round, in order."""
+    other_step_ns: list[float]
+    """The same of the other one."""
+
+
 class Average(msgspec.Struct, frozen=True, kw_only=True):
     """One row of torch's `key_averages()`; times in µs as torch gives them."""
 
@@ -205,6 +223,8 @@ class Recording:
     environment: Environment | None
     """None when the run ended before it was known."""
     timings: Timings | None
+    beside: Beside | None = None
+    """None: it was timed alone."""
 
     @property
     def trace_path(self) -> Path:
@@ -227,6 +247,7 @@ def open_folder(folder: Path, *, is_sample: bool = False) -> Recording:
         experiment = read_json(folder / EXPERIMENT_FILE, Experiment)
         environment = read_json(folder / ENVIRONMENT_FILE, Environment)
         timings = read_json(folder / TIMINGS_FILE, Timings)
+        beside = read_json(folder / BESIDE_FILE, Beside)
         status = read_json(folder / STATUS_FILE, Status)
     except (msgspec.DecodeError, ExperimentError, OSError) as error:
         msg = f"The recording {folder.name} is damaged ({error}); delete it and run it again."
@@ -248,6 +269,7 @@ def open_folder(folder: Path, *, is_sample: bool = False) -> Recording:
         status=status or Status(state="failed", message=GIVEN_UP),
         environment=environment,
         timings=timings,
+        beside=beside,
     )
 
 

@@ -50,6 +50,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     folder: str
     device: str = "auto"
     """Used by `check`; a run has its device in its experiment."""
+    beside: experiments.Experiment | None = None
+    """Of a run: another experiment to time by turns with it."""
     began_s: float
     """When the run began, in seconds since the epoch: the zero of its phases."""
 
@@ -153,7 +155,7 @@ def _work(job: Job, folder: Path, recorder: ModuleType) -> None:
             recorder.record_sweep(plan, folder, on_phase=phases.begin, on_point=phases.point)
         else:
             experiment = experiments.from_json((folder / EXPERIMENT_FILE).read_bytes())
-            recorder.record(experiment, folder, on_phase=phases.begin)
+            recorder.record(experiment, folder, on_phase=phases.begin, beside=job.beside)
 
 
 def _listen(lines: SimpleQueue[bytes]) -> None:

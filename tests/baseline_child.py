@@ -24,13 +24,15 @@ class FakeDevice:
 
     pace = GPU_PACE
 
-    def __init__(self, device_ns: int) -> None:
+    def __init__(self, device_ns: int, held_up_ns: int) -> None:
         self.now_ns = 0
+        self.held_up_ns = held_up_ns
         self.free_at_ns = 0
         self.work_ns = device_ns
 
     def step(self) -> None:
-        self.now_ns += CPU_NS
+        self.now_ns += self.held_up_ns or CPU_NS
+        self.held_up_ns = 0  # the first call only
         self.free_at_ns = max(self.free_at_ns, self.now_ns) + self.work_ns
 
     def synchronise(self) -> None:
@@ -45,8 +47,8 @@ class FakeDevice:
         return (self.now_ns - begin_ns) / calls
 
 
-def main(device_ns: int) -> None:
-    device = FakeDevice(device_ns)
+def main(device_ns: int, held_up_ns: int = 0) -> None:
+    device = FakeDevice(device_ns, held_up_ns)
     baseline.time.perf_counter_ns = lambda: device.now_ns  # type: ignore[attr-defined]
     timings = baseline.measure(device.step, device, taken="before", first_call_ns=7)
     print(  # noqa: T201
@@ -64,4 +66,4 @@ def main(device_ns: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(*map(int, sys.argv[1:]))

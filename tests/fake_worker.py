@@ -52,8 +52,15 @@ def wait_for(path: Path) -> None:
         time.sleep(0.005)
 
 
-def record(experiment: Experiment, folder: Path, *, on_phase: Callable[[str], None]) -> None:
-    from profcore.recording import TRACE_FILE
+def record(
+    experiment: Experiment,
+    folder: Path,
+    *,
+    on_phase: Callable[[str], None],
+    beside: Experiment | None = None,
+) -> None:
+    from profcore.files import write_json
+    from profcore.recording import BESIDE_FILE, TRACE_FILE, Beside
 
     part = experiment.size
     on_phase("playing")
@@ -70,6 +77,10 @@ def record(experiment: Experiment, folder: Path, *, on_phase: Callable[[str], No
         raise error
     if part in {WAIT, IGNORE_SIGTERM, GRANDCHILD}:
         wait_for(folder / "go")
+    if beside is not None:
+        own_ns, other_ns = [part * 1000.0] * 9, [beside.size * 1000.0] * 9
+        turns = Beside(experiment=beside, step_ns=own_ns, other_step_ns=other_ns)
+        write_json(folder / BESIDE_FILE, turns)
     if part != NO_TRACE:
         (folder / TRACE_FILE).write_bytes(TRACE)
 

@@ -60,11 +60,13 @@ class PlayedRunner:
         self.cancelled: list[str] = []
         self.refusal: Exception | None = None
         self.views: dict[str, JobView] = {}
+        self.besides: list[Experiment | None] = []
 
-    def submit(self, experiment: Experiment) -> str:
+    def submit(self, experiment: Experiment, *, beside: Experiment | None = None) -> str:
         if self.refusal is not None:
             raise self.refusal
         self.submitted.append(experiment)
+        self.besides.append(beside)
         run_id = self.library.new_folder(experiment).name
         self.move(run_id, "queued", position=1)
         return run_id

@@ -1,6 +1,6 @@
 """Runs in a process of its own: torch must stay out of the one that runs the tests.
 
-Usage: python recorder_child.py FOLDER EXPERIMENT_JSON
+Usage: python recorder_child.py FOLDER EXPERIMENT_JSON [EXPERIMENT_BESIDE_JSON]
 Prints what the recorder did besides its files, as JSON.
 """
 
@@ -13,13 +13,17 @@ from pathlib import Path
 from profcore.experiment import from_json
 
 
-def main(folder: Path, experiment_json: str) -> None:
+def main(folder: Path, experiment_json: str, beside_json: str = "") -> None:
+    import torch
+
     from profcore.recorder import record
 
     phases: list[str] = []
-    record(from_json(experiment_json), folder, on_phase=phases.append)
-    print(json.dumps({"phases": phases}))  # noqa: T201
+    beside = from_json(beside_json) if beside_json else None
+    record(from_json(experiment_json), folder, on_phase=phases.append, beside=beside)
+    told = {"phases": phases, "precision": torch.get_float32_matmul_precision()}
+    print(json.dumps(told))  # noqa: T201
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), *sys.argv[2:])

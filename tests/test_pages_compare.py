@@ -174,6 +174,26 @@ def test_swap(visit: Visit) -> None:
     assert "Eager is 2.52× faster than compiled" in visit.texts()
 
 
+def test_runs_of_one_setting_are_told_apart_in_the_list(visit: Visit) -> None:
+    # GIVEN three alike, two of them begun in the same second
+    eager_and_compiled(visit)
+    for run_id, when in ((C, "11:22:33"), ("0123456789ad", "12:22:33")):
+        write_recording(
+            visit.library.root / run_id, experiment=EAGER, created_at=f"2026-11-02T{when}Z"
+        )
+    visit.open("compare_page", a=C, b=B)
+    options = visit.app.selectbox(key="compare_a").options
+    assert len(set(options)) == len(options)
+    assert sum("2 Nov 12:22:33" in option for option in options) == 1
+    # WHEN something else is pressed
+    visit.press("compare_swap")
+    # THEN the address names the same two
+    assert [visit.app.query_params[side] for side in "ab"] == [B, C]
+    visit.app.run()
+    values = [visit.app.query_params[side] for side in "ab"]
+    assert [value[0] if isinstance(value, list) else value for value in values] == [B, C]
+
+
 def test_an_offer_writes_the_address(visit: Visit) -> None:
     eager_and_compiled(visit).open("compare_page", a=A)
     visit.press(f"compare_{A}_{B}")

@@ -178,6 +178,48 @@ def test_a_slow_step_is_timed_at_least_three_times() -> None:
     assert timed["repeats"] == 3
 
 
+def test_a_call_that_was_held_up_does_not_set_the_length_of_a_repeat() -> None:
+    # The first call takes 600 ms, longer than the settling of 500 ms; all others take 20 µs, of
+    # which 50, the most, make a repeat.
+    timed = child("baseline_child.py", "0", "600000000")
+    assert timed["calls"] == 50
+
+
+def test_turns_share_what_slows_the_machine() -> None:
+    # 20 and 22 µs a step, twice that from 0.45 s on. Each is called for 125 ms, then 50 calls make a
+    # turn: a round takes 2.1 ms, later 4.2 ms, so the second of time would hold some 290 rounds, of
+    # which 200, the most, are made.
+    timed = child("turns_child.py")
+    mine_ns, other_ns = timed["mine_ns"], timed["other_ns"]
+    assert len(mine_ns) == len(other_ns) == 200
+    assert (mine_ns[0], other_ns[0]) == (20_000, 22_000)
+    assert (mine_ns[-1], other_ns[-1]) == (40_000, 44_000)
+    ratios = [other / mine for mine, other in zip(mine_ns, other_ns, strict=True)]
+    # The change falls into one round; all others have the true ratio.
+    assert sum(abs(ratio - 1.1) > 1e-9 for ratio in ratios) <= 1
+    # Both were called before, then they take turns, and every second round the other goes first.
+    assert timed["turns"][:8] == [f"ready {index}" for index in (0, 1, 0, 1, 1, 0, 0, 1)]
+
+
+def test_another_experiment_is_timed_by_turns_before_the_recording(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    knobs = {"size": 32, "dtype": "fp32", "steps": 3, "device": "auto"}
+    beside = {"size": 32, "dtype": "tf32", "device": "auto"}
+    told = child("recorder_child.py", str(tmp_path / "run"), json.dumps(knobs), json.dumps(beside))
+    assert told["phases"] == [
+        *PHASES_WARM[:-1],
+        "timing by turns with the other side",
+        PHASES_WARM[-1],
+    ]
+    found = open_folder(tmp_path / "run").beside
+    assert found is not None
+    assert (found.experiment.dtype, found.experiment.device) == ("tf32", "cpu")
+    assert 5 <= len(found.step_ns) == len(found.other_step_ns) <= 200
+    assert min(*found.step_ns, *found.other_step_ns) > 0
+    # What is shared is set back for the program that is recorded.
+    assert told["precision"] == "highest"
+
+
 def test_waiting_child_has_touched_no_gpu() -> None:
     code = (
         "import profcore.recorder, torch; assert not torch.cuda.is_initialized(); "

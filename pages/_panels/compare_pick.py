@@ -11,6 +11,7 @@ from pages._panels.compare_sides import (
     pairs,
     points_beside,
     recordings_by_id,
+    told_apart,
 )
 from pages._panels.open_sources import serves_this_machine_alone
 from pages._panels.open_state import get_shelf
@@ -47,9 +48,11 @@ def pick(library: Library) -> tuple[str, str]:
     others = list(known.values()) if beside is None else nearest_first(beside, known.values())
     left, right = st.columns(2, gap="medium")
     with left:
-        _choice("A", A, A_PARAMETER, {one.id: label_of(one) for one in known.values()} | traces)
+        labels = {one.id: label_of(one) for one in known.values()} | traces
+        _choice("A", A, A_PARAMETER, told_apart(labels, known))
     with right:
-        _choice("B", B, B_PARAMETER, {one.id: label_of(one, beside) for one in others} | traces)
+        labels = {one.id: label_of(one, beside) for one in others} | traces
+        _choice("B", B, B_PARAMETER, told_apart(labels, known))
     if a and b:
         st.button(
             "Swap A and B",

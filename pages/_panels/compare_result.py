@@ -3,6 +3,7 @@
 import msgspec
 import streamlit as st
 
+from pages._panels.compare_again import again_panel
 from pages._panels.compare_chains import chains_panel
 from pages._panels.compare_changes import changes_panel
 from pages._panels.compare_link import A_PARAMETER, B_PARAMETER
@@ -10,6 +11,7 @@ from pages._panels.compare_sides import Side, alike, open_side, run_of
 from pages._panels.compare_tables import kernels_panel, numbers_table, operators_panel
 from pages._panels.downloads import download
 from pages._panels.figures import figure_panel
+from pages._panels.runner import get_runner
 from pages._panels.samples import load_samples
 from pages._panels.text import plain
 from profcore.charts import compare_times_figure
@@ -39,6 +41,7 @@ def show_comparison(a_id: str, b_id: str, library: Library) -> None:
     _sides(a, b, comparison)
     _comparability(comparison.comparability)
     _verdict(comparison)
+    again_panel(a, b, comparison, get_runner(), library)
     numbers_table(comparison)
     figure_panel(compare_times_figure(*comparison.figures, names=comparison.names), key="compare")
     kernels_panel(comparison)

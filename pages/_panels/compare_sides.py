@@ -1,13 +1,15 @@
 """What can stand on one side of a comparison: recordings, samples, points, opened traces."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from pages._panels.open_state import TRACE_PARAMETER, get_shelf
 from pages._panels.results import Result, load, load_opened
 from pages._panels.start import RUN_PARAMETER
 from profcore.comparison import Run, more_runs
-from profcore.comparison.runs import KNOBS, matters, same_work
+from profcore.comparison.runs import KNOBS, matters, same_work, turns_of
 from profcore.errors import ProfcoreError, RecordingError
 from profcore.experiment import Experiment, describe
 from profcore.library import Library
@@ -129,12 +131,14 @@ def alike(side: Side, other: Side, recordings: Iterable[Recording]) -> list[Reco
     return more_runs(side.recording, recordings)
 
 
-def run_of(side: Side, others: Iterable[Recording]) -> Run:
+def run_of(side: Side, others: Sequence[Recording]) -> Run:
     """Return a side as the comparison takes it."""
+    own = () if side.recording is None else (side.recording,)
     return Run(
         analysis=side.result.analysis,
         title=side.title,
         others=tuple(other.timings for other in others if other.timings is not None),
+        turns=turns_of((*own, *others)),
     )
 
 
@@ -149,3 +153,32 @@ def label_of(recording: Recording, beside: Recording | None = None) -> str:
         knobs = differing(beside.experiment, recording.experiment)
         parts.append(f"differs in {', '.join(knobs)}" if knobs else "the same setting")
     return " · ".join(parts)
+
+
+def told_apart(labels: dict[str, str], recordings: dict[str, Recording]) -> dict[str, str]:
+    """Return the labels, those that occur more than once with the time of the run or the id added.
+
+    The browser sends back the words of a choice, not its id: of two alike it would mean the first.
+    """
+    labels = {
+        one: f"{text} · {_when(recordings[one])}" if one in recordings and is_twice else text
+        for one, text, is_twice in _with_doubles(labels)
+    }
+    return {
+        one: f"{text} · {one}" if is_twice else text
+        for one, text, is_twice in _with_doubles(labels)
+    }
+
+
+def _with_doubles(labels: dict[str, str]) -> list[tuple[str, str, bool]]:
+    counts = Counter(labels.values())
+    return [(one, text, counts[text] > 1) for one, text in labels.items()]
+
+
+def _when(recording: Recording) -> str:
+    """Return for instance "2 Nov 12:22:33": the line is cut where the box ends."""
+    try:
+        when = datetime.fromisoformat(recording.status.created_at)
+    except ValueError:
+        return recording.id
+    return f"{when.day} {when:%b %H:%M:%S}"

@@ -2,7 +2,8 @@
 
 A and B are traces, recordings or samples. One side may name several runs of the same experiment,
 with commas; with four or more on each side the noise from run to run is seen and not assumed.
-`--again N` records both N times more, by turns. What `--json` prints is described in
+`--again N` records both N times more; each of those runs also times the other side by turns with
+its own, in its process. What `--json` prints is described in
 `compare_report`.
 """
 
@@ -17,6 +18,7 @@ from profcore.commands.sources import Source, open_source
 from profcore.errors import ExperimentError, InputError, RunError
 from profcore.estimate import refusal
 from profcore.jobs.runs import Limits
+from profcore.jobs.series import other_sides
 from profcore.library import Library, default_root, open_own
 
 if TYPE_CHECKING:
@@ -36,8 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--again",
         metavar="N",
-        help=f"record both N more times by turns, 1 to {AGAIN_MAX}, to see smaller differences "
-        "(8 find 10 %% even where the CPU sets the pace)",
+        help=f"record both N more times, 1 to {AGAIN_MAX}, each timed by turns with the other side "
+        "in one process, to see smaller differences",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -86,9 +88,15 @@ def _run(sources: list[Source]) -> Run:
 
 def _run_with(source: Source, others: list[Recording]) -> Run:
     from profcore.comparison import Run
+    from profcore.comparison.runs import turns_of
 
-    timings = tuple(other.timings for other in others if other.timings is not None)
-    return Run(analysis=source.analysis, title=source.title, others=timings)
+    own = [] if source.recording is None else [source.recording]
+    return Run(
+        analysis=source.analysis,
+        title=source.title,
+        others=tuple(other.timings for other in others if other.timings is not None),
+        turns=turns_of((*own, *others)),
+    )
 
 
 def _count(text: str) -> int:
@@ -99,7 +107,7 @@ def _count(text: str) -> int:
 
 
 def _again(count: int, a: Source, b: Source) -> tuple[list[Recording], list[Recording]]:
-    """Record both experiments `count` times, by turns: a slow drift then hits both alike."""
+    """Record both experiments `count` times, first the one, then the other."""
     if a.recording is None or b.recording is None:
         msg = "Only recordings can be made again; a trace does not say how it was made."
         raise InputError(msg)
@@ -110,11 +118,12 @@ def _again(count: int, a: Source, b: Source) -> tuple[list[Recording], list[Reco
         if reason := refusal(experiment, machine, run_time_s=limits.run_time_s):
             raise ExperimentError(reason)
     made: tuple[list[Recording], list[Recording]] = ([], [])
+    others = other_sides(sides)
     for number in range(1, count + 1):
-        for name, experiment, side in zip("AB", sides, made, strict=True):
+        for name, experiment, other, side in zip("AB", sides, others, made, strict=True):
             say(f"{name}, run {number} of {count}")
             folder = library.new_folder(experiment)
-            status = make_here(folder, limits)
+            status = make_here(folder, limits, beside=other)
             if status.state != "done":
                 raise RunError(status.message)
             side.append(open_own(folder))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import TYPE_CHECKING, Literal
 
@@ -16,9 +17,10 @@ from profcore.recording import Status
 from profcore.worker import MACHINE_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from profcore.experiment import Experiment
     from profcore.jobs.runs import Limits
     from profcore.recording import Point
 
@@ -41,20 +43,49 @@ def ask_machine(device: str) -> Machine | None:
         return None
 
 
-def make_here(folder: Path, limits: Limits, *, task: Literal["run", "sweep"] = "run") -> Status:
+@contextlib.contextmanager
+def waiting_child() -> Iterator[children.Child]:
+    """Start the child of a run early: it imports torch while another one asks the machine.
+
+    Raises:
+        RunError: it could not be started.
+    """
+    child = children.Child(children.WORKER)
+    try:
+        yield child
+    finally:
+        child.end()
+
+
+def make_here(
+    folder: Path,
+    limits: Limits,
+    *,
+    task: Literal["run", "sweep"] = "run",
+    child: children.Child | None = None,
+    beside: Experiment | None = None,
+) -> Status:
     """Make what `folder` asks for in a child of this process, and write how it ended.
 
     An interruption ends the child; of a sweep, the points that are done stay.
+
+    Args:
+        folder: Of the recording or sweep.
+        limits: How long it may take.
+        task: What it is.
+        child: One that waits for its job already; None: a new one.
+        beside: Another experiment to time by turns with that of the folder.
     """
     tell = _teller(folder)
     try:
         status = runs.make(
-            children.Child(children.WORKER),
+            child or children.Child(children.WORKER),
             folder,
             limits=limits,
             stop=threading.Event(),
             started_cold=True,
             task=task,
+            beside=beside,
             on_tick=tell,
         )
     except BaseException as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from profcore import experiment as experiments
 from profcore.commands.answer import analysis_of, print_answer, say
-from profcore.commands.make import ask_machine, make_here
+from profcore.commands.make import ask_machine, make_here, waiting_child
 from profcore.errors import ExperimentError, InputError
 from profcore.estimate import refusal
 from profcore.jobs.runs import Limits
@@ -55,14 +55,15 @@ def run(arguments: argparse.Namespace) -> int:
         {name: value for name, value in knobs.items() if value is not None}
     )
     limits = Limits()
-    _refuse(experiment, limits)
     library = Library(default_root())
-    folder = (
-        library.new_folder(experiment)
-        if arguments.out is None
-        else _folder_for(Path(arguments.out).absolute(), experiment)
-    )
-    status = make_here(folder, limits)
+    with waiting_child() as child:
+        _refuse(experiment, limits)
+        folder = (
+            library.new_folder(experiment)
+            if arguments.out is None
+            else _folder_for(Path(arguments.out).absolute(), experiment)
+        )
+        status = make_here(folder, limits, child=child)
     if arguments.out is None:
         library.prune(limits.recordings_max)
     if status.state != "done":

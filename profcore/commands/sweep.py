@@ -10,9 +10,9 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from profcore import experiment as experiments
-from profcore import sweeps
+from profcore import sweeps, workloads
 from profcore.commands.answer import analysis_of, print_json, say
-from profcore.commands.make import ask_machine, make_here
+from profcore.commands.make import ask_machine, make_here, waiting_child
 from profcore.errors import ExperimentError, ProfcoreError
 from profcore.estimate import sweep_refusal
 from profcore.jobs.runs import Limits
@@ -71,9 +71,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make a sweep and print what it shows; 0, or 1 when it did not end well."""
     library, limits = Library(default_root()), Limits()
-    folder = _folder(arguments, library, limits)
-    say(f"the sweep is {folder.name}; Ctrl-C keeps the points that are done")
-    status = make_here(folder, limits, task="sweep")
+    with waiting_child() as child:
+        folder = _folder(arguments, library, limits)
+        say(f"the sweep is {folder.name}; Ctrl-C keeps the points that are done")
+        status = make_here(folder, limits, task="sweep", child=child)
     sweeps.prune(library, limits.sweeps_max)
     if status.message:
         say(f"profcore: {status.message}")
@@ -101,6 +102,9 @@ def plan_of(arguments: argparse.Namespace) -> SweepPlan:
         for name, (field, _, _) in _LISTS.items()
         if getattr(arguments, name) is not None
     }
+    if "batches" in lists and not workloads.find(base.workload).uses_batch:
+        msg = f"{base.workload} has no batch; leave --batch out, or choose batched_matmul."
+        raise ExperimentError(msg)
     refine = REFINE if arguments.refine is None else _number("refine", arguments.refine)
     if base.device == "cpu" or len(lists.get("sizes", ())) < 2:  # noqa: PLR2004 - nothing crosses
         refine = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from profcore.comparison.noise import same_session
+from profcore.analysis.run_noise import same_session
 from profcore.comparison.runs import KNOBS, matters
 
 if TYPE_CHECKING:

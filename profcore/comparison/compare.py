@@ -10,6 +10,8 @@ from profcore.comparison import chains, changes, tables
 from profcore.comparison.comparability import Comparability, comparability
 from profcore.comparison.figures import Figures, figures
 from profcore.comparison.noise import StepDifference, step_difference
+from profcore.comparison.runs import same_work
+from profcore.comparison.turns import turns_difference
 from profcore.comparison.verdict import DifferenceVerdict, side_names, verdict_of
 from profcore.rules import check_all
 
@@ -46,10 +48,22 @@ class Comparison:
     @cached_property
     def step(self) -> StepDifference | None:
         """Step times and whether they differ by more than the noise; None without both."""
+        if (by_turns := self._by_turns()) is not None:
+            return by_turns
         mine, theirs = self.a.timings, self.b.timings
         if not mine or not theirs or min(one.step_ns_median for one in (*mine, *theirs)) <= 0:
             return None
         return step_difference(mine, theirs, same_session=self.comparability.same_session)
+
+    def _by_turns(self) -> StepDifference | None:
+        """Decide by turns that the two took in one process, where they did."""
+        a, b = self.a.analysis.experiment, self.b.analysis.experiment
+        if a is None or b is None:
+            return None
+        return turns_difference(
+            [turns for turns in self.a.turns if same_work(turns.experiment, b)],
+            [turns for turns in self.b.turns if same_work(turns.experiment, a)],
+        )
 
     @cached_property
     def verdict(self) -> DifferenceVerdict:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from profcore import workloads
-from profcore.comparison.noise import GPU_PACE_FRACTION
+from profcore.analysis.run_noise import GPU_PACE_FRACTION
 from profcore.rules.headline import headline
 
 if TYPE_CHECKING:

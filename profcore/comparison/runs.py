@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from profcore.analysis import Analysis
     from profcore.experiment import Experiment
-    from profcore.recording import Recording, Timings
+    from profcore.recording import Beside, Recording, Timings
 
 KNOBS = ("workload", "size", "batch", "dtype", "bias", "compile", "warmup")
 """What changes the work or how it is done. The device is compared by its name, and the number of
@@ -28,6 +28,8 @@ class Run:
     """For people: the recording's title, or the name of the file."""
     others: tuple[Timings, ...] = ()
     """Unprofiled times of more runs of the same experiment in the same place."""
+    turns: tuple[Beside, ...] = ()
+    """Of those runs and itself, the ones that were timed by turns with another experiment."""
 
     @property
     def timings(self) -> tuple[Timings, ...]:
@@ -40,6 +42,11 @@ def matters(knob: str, experiment: Experiment) -> bool:
     """Tell whether a knob changes what this experiment does."""
     workload = workloads.find(experiment.workload)
     return (knob != "batch" or workload.uses_batch) and (knob != "bias" or workload.uses_bias)
+
+
+def turns_of(recordings: Iterable[Recording]) -> tuple[Beside, ...]:
+    """Return what recordings hold of turns with another experiment."""
+    return tuple(one.beside for one in recordings if one.beside is not None)
 
 
 def same_work(a: Experiment, b: Experiment) -> bool:

@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from profcore.comparison.noise import (
-    MIN_FRACTION,
-    RUNS_ADVISED,
-    StepDifference,
-)
+from profcore.comparison.noise import MIN_FRACTION, StepDifference
 from profcore.experiment import DTYPES
 from profcore.units import percent_text, ratio_text, time_text
 
@@ -21,6 +17,12 @@ SAME_FRACTION: Final = 0.05
 """GPU work that changes by less is called the same."""
 EXPLAINS_FRACTION: Final = 0.5
 """A part that changed by at least this share of the step's change is named as its place."""
+_RATIO_WORDS: Final = {
+    "assumed": "Their ratio",
+    "turns": "The median of the ratios of all rounds",
+    "runs": "The middle of all ratios of a run of the one to a run of the other",
+}
+"""By rank the ratio need not be that of the two medians."""
 _RATIO_TEXT_MIN: Final = 1.2
 """Below it a percentage reads better than a ratio."""
 
@@ -76,7 +78,7 @@ def verdict_of(
             f"{time_text(step.a_ns)} ({name_a})."
         ),
         (
-            f"Their ratio is {step.ratio:.3f}; between {step.low_ratio:.3f} and "
+            f"{_RATIO_WORDS[step.method]} is {step.ratio:.3f}; between {step.low_ratio:.3f} and "
             f"{step.high_ratio:.3f} with {step.confidence * 100:.0f} % confidence."
         ),
         *_parts(a, b, names),
@@ -97,27 +99,42 @@ def verdict_of(
     )
 
 
+def chance_text(step: StepDifference) -> str:
+    """Say how far two such measurements may differ by themselves: "by 5.1 %", "2.4×"."""
+    if step.noise_fraction < 1:
+        return f"by {percent_text(step.noise_fraction)}"
+    return ratio_text(1 + step.noise_fraction)
+
+
 def noise_text(step: StepDifference) -> str:
     """Say how the decision was made and what it cannot know."""
     floor = percent_text(MIN_FRACTION)
-    noise = percent_text(step.noise_fraction)
+    noise = chance_text(step)
+    if step.method == "turns":
+        processes = "one process" if step.runs_a == 1 else f"{step.runs_a} processes"
+        return (
+            f"Decided from turns: in {processes} the two were timed alternately, some 10 ms each, "
+            "without the profiler, so that what slows the machine slows both (bootstrap interval "
+            f"of the median ratio): such turns may differ {noise} by chance, and less than "
+            f"{floor} never counts."
+        )
     runs = f"{step.runs_a} and {step.runs_b} runs"
     if step.method == "runs":
         return (
             f"Decided from the medians of {runs} by rank (Hodges-Lehmann shift, exact interval): "
-            f"such samples may differ by {noise} by chance, and less than {floor} never counts."
+            f"such samples may differ {noise} by chance, and less than {floor} never counts."
         )
     single = step.runs_a == step.runs_b == 1
     text = (
         f"Decided from {'one run each' if single else runs}, so the noise from process to process "
         "is assumed from measurements on an H200, not seen here (the noise inside each run is "
-        f"added, by a bootstrap of its median): such runs may differ by {noise} by chance, and "
+        f"added, by a bootstrap of its median): such runs may differ {noise} by chance, and "
         f"less than {floor} never counts."
     )
     if step.noise_fraction > MIN_FRACTION and not step.is_real:
         text += (
-            f" {RUNS_ADVISED} runs of each, by turns on one machine, would show smaller "
-            "differences."
+            " Recording both once more, each timed by turns with the other in one process, shows "
+            "far smaller differences."
         )
     return text
 

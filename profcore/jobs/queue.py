@@ -54,6 +54,7 @@ class _Turn:
     since_s: float
     """Monotonic: when it was asked for, or when it began."""
     stop: threading.Event
+    beside: Experiment | None = None
 
     @property
     def run_id(self) -> str:
@@ -92,15 +93,21 @@ class JobRunner:
         """Why the machine could not be asked, in one sentence; empty while all is well."""
         return self._machine_problem
 
-    def submit(self, experiment: Experiment) -> str:
+    def submit(self, experiment: Experiment, *, beside: Experiment | None = None) -> str:
         """Queue one run and return its id.
+
+        Args:
+            experiment: What to record.
+            beside: Another experiment to time by turns with it, on the same device.
 
         Raises:
             ExperimentError: this machine cannot run it; the message has the estimate.
             QueueFullError: as many runs are waiting as the limits allow.
             RunError: the data folder cannot be written, or the server is stopping.
         """
-        return self._queue_up(experiment, lambda: self._library.new_folder(experiment))
+        if beside is not None and (reason := self._refusal(beside)):
+            raise ExperimentError(reason)
+        return self._queue_up(experiment, lambda: self._library.new_folder(experiment), beside)
 
     def submit_sweep(self, plan: SweepPlan) -> str:
         """Queue one sweep and return its id; `cancel` and `view` serve it like a run.
@@ -122,7 +129,12 @@ class JobRunner:
         sweep = sweeps.open_sweep(self._library, sweep_id)
         self._queue_up(sweep.plan, lambda: sweeps.begin_again(sweep))
 
-    def _queue_up(self, work: Experiment | SweepPlan, make_folder: Callable[[], Path]) -> str:
+    def _queue_up(
+        self,
+        work: Experiment | SweepPlan,
+        make_folder: Callable[[], Path],
+        beside: Experiment | None = None,
+    ) -> str:
         if reason := self._refusal(work):
             raise ExperimentError(reason)
         with self._changed:
@@ -135,7 +147,13 @@ class JobRunner:
             folder = make_folder()
             self._unwritten.pop(folder.name, None)
             self._queue.append(
-                _Turn(folder=folder, work=work, since_s=time.monotonic(), stop=threading.Event())
+                _Turn(
+                    folder=folder,
+                    work=work,
+                    beside=beside,
+                    since_s=time.monotonic(),
+                    stop=threading.Event(),
+                )
             )
             self._changed.notify_all()
         return folder.name
@@ -277,6 +295,7 @@ class JobRunner:
             stop=turn.stop,
             started_cold=started_cold,
             task="sweep" if isinstance(turn.work, SweepPlan) else "run",
+            beside=turn.beside,
         )
         if status.state == "cancelled" and self._closing.is_set():
             return msgspec.structs.replace(status, state="failed", message=SERVER_STOPPED)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from profcore.experiment import Experiment
     from profcore.jobs.children import Child
 
 
@@ -49,6 +50,7 @@ def make(
     stop: threading.Event,
     started_cold: bool,
     task: Literal["run", "sweep"] = "run",
+    beside: Experiment | None = None,
     on_tick: Callable[[], None] | None = None,
 ) -> Status:
     """Have `child` record what `folder` asks for, wait for it, and say how it ended.
@@ -60,9 +62,10 @@ def make(
         stop: Set by somebody else to cancel.
         started_cold: The child was started for this run.
         task: Whether the folder holds an experiment or the plan of a sweep.
+        beside: Another experiment to time by turns with that of the folder.
         on_tick: Called some twenty times a second; may raise to end the run.
     """
-    child.send(Job(task=task, folder=str(folder), began_s=time.time()))
+    child.send(Job(task=task, folder=str(folder), beside=beside, began_s=time.time()))
     time_limit_s = limits.run_time_s if task == "run" else limits.sweep_time_s
     ending = watch(
         child,

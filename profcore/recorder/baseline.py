@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import statistics
 import time
 from dataclasses import dataclass
@@ -21,6 +22,10 @@ REPEAT_NS: Final = 10 * NS_PER_MS
 CALLS_MAX: Final = 50
 """Calls per repeat: with ten launches each they stay below the 1,024 that a GPU's queue holds, so
 the CPU time until the calls return is never time spent waiting for a place in it."""
+ROUNDS_MIN: Final = 3
+"""Before the length of a step is believed: a single call may have met another program."""
+LONG_NS: Final = 1000 * NS_PER_MS
+"""A round this long is believed at once."""
 REPEATS_MIN: Final = 3
 REPEATS_MAX: Final = 200
 DEVICE_EVERY: Final = 8
@@ -98,7 +103,7 @@ def keep_busy(step: Callable[[], object], clock: Clock, duration_ns: int) -> int
     begin_ns = time.perf_counter_ns()
     fastest_ns: float = REPEAT_NS
     calls = 1
-    while True:
+    for done in itertools.count(1):
         start_ns = time.perf_counter_ns()
         for _ in range(calls):
             step()
@@ -106,8 +111,10 @@ def keep_busy(step: Callable[[], object], clock: Clock, duration_ns: int) -> int
         now_ns = time.perf_counter_ns()
         fastest_ns = min(fastest_ns, (now_ns - start_ns) / calls)
         calls = max(1, min(CALLS_MAX, round(REPEAT_NS / fastest_ns)))
-        if now_ns - begin_ns >= duration_ns:
-            return calls
+        is_known = done >= ROUNDS_MIN or now_ns - start_ns >= LONG_NS
+        if is_known and now_ns - begin_ns >= duration_ns:
+            break
+    return calls
 
 
 def _repeats(step: Callable[[], object], clock: Clock, calls: int) -> Iterator[_Repeat]:

@@ -37,10 +37,14 @@ class Program:
         self.name = self._workload.name
         self.step: Callable[[], torch.Tensor] = self._not_ready
         torch.manual_seed(SEED)
-        # "high" lets fp32 products use TF32 tensor cores; "highest" forbids it.
-        precision = "high" if experiment.dtype == "tf32" else "highest"
-        torch.set_float32_matmul_precision(precision)
+        self.set_precision()
         self._host_inputs: tuple[torch.Tensor, ...] = ()
+
+    def set_precision(self) -> None:
+        """Set how torch multiplies fp32 matrices: one setting for all programs of a process."""
+        # "high" lets fp32 products use TF32 tensor cores; "highest" forbids it.
+        precision = "high" if self._experiment.dtype == "tf32" else "highest"
+        torch.set_float32_matmul_precision(precision)
 
     def prepare(self) -> None:
         """Make the inputs on the device and compile lazily: the ordinary, warm way."""

@@ -11,9 +11,10 @@ import torch
 from profcore.errors import RunError
 from profcore.files import write_json
 from profcore.recorder import baseline, profile, warm
+from profcore.recorder.by_turns import time_beside
 from profcore.recorder.clock import clock_of
 from profcore.recorder.program import Program
-from profcore.recording import EXPERIMENT_FILE, TIMINGS_FILE
+from profcore.recording import BESIDE_FILE, EXPERIMENT_FILE, TIMINGS_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,13 +26,21 @@ COMPILE_CACHE: Final = "compile-cache"
 """Folder of compiled code that is removed when the run is over."""
 
 
-def record(experiment: Experiment, folder: Path, *, on_phase: Callable[[str], None]) -> None:
+def record(
+    experiment: Experiment,
+    folder: Path,
+    *,
+    on_phase: Callable[[str], None],
+    beside: Experiment | None = None,
+) -> None:
     """Run the experiment in this process and write the recording's files into `folder`.
 
     Args:
         experiment: The knobs. `auto` becomes the device that was used in `experiment.json`.
         folder: An existing folder; see `profcore.recording` for the files.
         on_phase: Called with the name of each phase as it begins.
+        beside: Another experiment to be timed by turns with this one, on the same device. Left out
+            when one of the two is a cold start, which nothing may precede.
 
     Raises:
         RunError: the device is not there.
@@ -46,7 +55,8 @@ def record(experiment: Experiment, folder: Path, *, on_phase: Callable[[str], No
         if is_cold:
             _record_cold(experiment, device, folder, on_phase)
         else:
-            _record_warm(experiment, device, folder, on_phase)
+            warm_beside = beside if beside is not None and beside.warmup > 0 else None
+            _record_warm(experiment, device, folder, on_phase, warm_beside)
     finally:
         shutil.rmtree(folder / COMPILE_CACHE, ignore_errors=True)
 
@@ -70,7 +80,11 @@ def resolve_device(name: str) -> torch.device:
 
 
 def _record_warm(
-    experiment: Experiment, device: torch.device, folder: Path, on_phase: Callable[[str], None]
+    experiment: Experiment,
+    device: torch.device,
+    folder: Path,
+    on_phase: Callable[[str], None],
+    beside: Experiment | None,
 ) -> None:
     is_gpu = device.type == "cuda"
     clock = clock_of(device)
@@ -83,6 +97,9 @@ def _record_warm(
     on_phase("timing without the profiler")
     write_json(folder / TIMINGS_FILE, warm.measure(ready, experiment, clock, cache="kept"))
     warm.write_environment(device, folder)
+    if beside is not None:
+        on_phase("timing by turns with the other side")
+        write_json(folder / BESIDE_FILE, time_beside(ready, beside, device))
     on_phase("recording with the profiler")
     warm.record(
         ready,

@@ -27,11 +27,13 @@ from profcore.errors import RunError
 from profcore.failures import explain
 from profcore.files import read_json, write_json
 from profcore.recorder import queued, warm
+from profcore.recorder.by_turns import time_beside
 from profcore.recorder.ceilings import measure_ceilings
 from profcore.recorder.clock import clock_of, sweep_pace
 from profcore.recorder.environment import describe_environment
 from profcore.recorder.run import COMPILE_CACHE, resolve_device
 from profcore.recording import (
+    BESIDE_FILE,
     EXPERIMENT_FILE,
     STATUS_FILE,
     TIMINGS_FILE,
@@ -189,7 +191,8 @@ def _time_all(
             if not place.is_timed or place.state == "failed":
                 count = max(count, len(places))
                 on_point(_point(experiment, len(places), count))
-                _time_one(place, device, cache)
+                twin = _twin(plan, experiment)
+                _time_one(place, device, cache, twin)
             share = place.busy_fraction
             if share is not None:
                 busy.append((experiment.size, share))
@@ -211,16 +214,29 @@ def _with_added_sizes(
         yield msgspec.structs.replace(row[0], size=size)
 
 
-def _time_one(place: _Place, device: torch.device, cache: Path) -> None:
+def _twin(plan: SweepPlan, experiment: Experiment) -> Experiment | None:
+    """Return the eager experiment that a compiled point is timed by turns with.
+
+    Only where compile modes are compared at one size: a second for each point of a range of sizes
+    would be too much.
+    """
+    if experiment.compile == "eager" or len(plan.values("sizes")) > 1:
+        return None
+    if "eager" not in plan.values("compiles"):
+        return None
+    return msgspec.structs.replace(experiment, compile="eager")
+
+
+def _time_one(place: _Place, device: torch.device, cache: Path, twin: Experiment | None) -> None:
     (place.folder / STATUS_FILE).unlink(missing_ok=True)  # of a try that failed
     try:
-        _time(place, device, cache)
+        _time(place, device, cache, twin)
     except Exception as error:  # noqa: BLE001 - one point fails, the others go on
         _fail(place, error)
     _forget(device)
 
 
-def _time(place: _Place, device: torch.device, cache: Path) -> None:
+def _time(place: _Place, device: torch.device, cache: Path, twin: Experiment | None) -> None:
     experiment, clock = place.experiment, _clock(place.experiment, device)
     ready = _make_ready(experiment, device, cache)
     timings = warm.measure(ready, experiment, clock, cache="fresh")
@@ -228,6 +244,8 @@ def _time(place: _Place, device: torch.device, cache: Path) -> None:
         gpu_ns = queued.gpu_ns(ready.program.step, cpu_ns=timings.cpu_ns_median)
         timings = msgspec.structs.replace(timings, gpu_queued_ns=gpu_ns)
     warm.write_environment(device, place.folder)
+    if twin is not None:
+        write_json(place.folder / BESIDE_FILE, time_beside(ready, twin, device))
     write_json(place.folder / TIMINGS_FILE, timings)
 
 

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 from profcore.analysis.names import family
 from profcore.rules import needs
 from profcore.rules import vocabulary as words
-from profcore.rules.constants import (
-    COMPARISON_NOISE_FRACTION,
-)
+from profcore.rules.constants import COMPARISON_NOISE_FRACTION
 from profcore.rules.model import Observation, Rule
 from profcore.rules.rows import column, count_text, evidence
 from profcore.rules.sources import ARTICLE_2, H200
 from profcore.rules.twins import DEFAULT, EAGER, noise_fraction, pair_of, stems, timed
-from profcore.units import ratio_text, time_text
+from profcore.units import percent_text, ratio_text, time_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,8 +29,7 @@ def _r6(quantities: Quantities) -> Observation | None:
     if pair is None:
         return None
     mine, eager = pair
-    longer_ns = mine.step_ns_median - eager.step_ns_median
-    if longer_ns <= noise_fraction(mine, eager) * eager.step_ns_median:
+    if mine.step_ns_median <= (1 + noise_fraction(quantities)) * eager.step_ns_median:
         return None
     return Observation(
         text=f"A step takes {time_text(mine.step_ns_median)} compiled and "
@@ -65,9 +62,16 @@ def _r7(quantities: Quantities) -> Observation | None:
         f"The first call took {time_text(mine.first_call_ns)} compiled and "
         f"{time_text(eager.first_call_ns)} eager"
     )
-    if saved_ns <= noise_fraction(mine, eager) * eager.step_ns_median:
+    if saved_ns <= 0:
         return Observation(
             text=f"{first}; compiling saves no time per step, so it never pays back."
+        )
+    noise = noise_fraction(quantities)
+    if eager.step_ns_median <= (1 + noise) * mine.step_ns_median:
+        return Observation(
+            text=f"{first}; a step takes {time_text(mine.step_ns_median)} compiled and "
+            f"{time_text(eager.step_ns_median)} eager, and two such runs may differ by "
+            f"{percent_text(noise)} by chance, so whether it pays back cannot be told."
         )
     return Observation(
         text=f"{first}; each step saves {time_text(saved_ns)}, so it pays back after "

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Final
 
+from profcore.analysis.run_noise import assumed_half_width, same_session
 from profcore.rules import needs
-from profcore.rules.constants import (
-    COMPARISON_NOISE_FRACTION,
-    COMPARISON_NOISE_IQRS,
-)
+from profcore.rules.constants import COMPARISON_NOISE_FRACTION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,21 +77,28 @@ def timed(need: Callable[[Quantities], str | None]) -> Callable[[Quantities], st
 
 
 def pair_of(quantities: Quantities) -> tuple[Timings, Timings] | None:
-    """Return the timings of this run and of its twin."""
+    """Return the timings of this run and of its twin; None without a step time on both sides."""
     twin = quantities.twin
     if quantities.timings is None or twin is None or twin.timings is None:
+        return None
+    if min(quantities.timings.step_ns_median, twin.timings.step_ns_median) <= 0:
         return None
     return quantities.timings, twin.timings
 
 
-def noise_fraction(mine: Timings, other: Timings) -> float:
-    """Return how far two step times must differ before the difference counts."""
-    spreads = [
-        COMPARISON_NOISE_IQRS * (timed.step_ns_p75 - timed.step_ns_p25) / timed.step_ns_median
-        for timed in (mine, other)
-        if timed.step_ns_median > 0
-    ]
-    return max(COMPARISON_NOISE_FRACTION, *spreads)
+def noise_fraction(quantities: Quantities) -> float:
+    """Return how far the step times of a run and its twin must differ before that counts.
+
+    As a share of the shorter one; by the noise that a comparison of two single runs assumes.
+    """
+    pair, twin = pair_of(quantities), quantities.twin
+    if pair is None or twin is None:
+        return COMPARISON_NOISE_FRACTION
+    mine, other = pair
+    half = assumed_half_width(
+        [mine], [other], same_session=same_session(quantities.environment, twin.environment)
+    )
+    return max(COMPARISON_NOISE_FRACTION, math.expm1(half))
 
 
 def stems(quantities: Quantities) -> set[str]:

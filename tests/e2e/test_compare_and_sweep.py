@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.e2e import screen
 
@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 SWEEP_ID = re.compile(r"[?&]sweep=([0-9a-f]{12})")
 SWEEP_MS = 180_000
 """A few points on a small shared machine."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def somebody_was_here(server: Server, browser: Browser) -> None:
+    """Streamlit tells the first visitor of a fresh server, on a deep link, "Page not found"."""
+    page = browser.new_page()
+    screen.visit(page, server, "/")
+    page.close()
 
 
 def heading(page: Page, name: str | re.Pattern[str]) -> Locator:
@@ -105,6 +113,31 @@ def test_sweep_watch_open_a_point_and_compare_two(server: Server, page: Page) ->
     screen.visit(page, server, f"/compare?a={sweep_id}-000&b={sweep_id}-002")
     expect(page.locator(".st-key-difference").get_by_role("heading")).to_be_visible()
     expect(page.get_by_text("Neither side has GPU work")).to_be_visible()
+
+    # AND both can be recorded again, by turns, for as long as the visitor likes
+    page.get_by_role("button", name="Record both once more").click()
+    again = page.locator(".st-key-again")
+    expect(again).to_contain_text("run 1 of 2: A, size 16")
+    screen.cancel_button(page).click()
+    expect(again).to_contain_text("of 2 runs were made and are kept")
+    screen.settle(page)
+
+
+@pytest.mark.browser
+@pytest.mark.torch
+def test_with_one_size_the_charts_go_over_the_batch(server: Server, page: Page) -> None:
+    # WHEN
+    path = "/sweep?workload=batched_matmul&sizes=32&sizes=32&batches=1&batches=4&device=cpu"
+    screen.visit(page, server, path)
+    expect(page.get_by_text("The charts go over the batch.")).to_be_visible(timeout=screen.RUN_MS)
+    press_sweep(page)
+
+    # THEN
+    expect(heading(page, "A sweep on the CPU has no crossover")).to_be_visible(timeout=SWEEP_MS)
+    expect(screen.charts(page, "sweep_times")).to_be_visible()
+    expect(page.locator(".st-key-figure_sweep_times")).to_contain_text("Batch")
+    screen.settle(page)
+    assert screen.overflow_px(page) == 0
 
 
 @pytest.mark.browser

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -41,6 +42,11 @@ def median_interval(values: Sequence[float]) -> MedianInterval | None:
     Source: the moving-block bootstrap (Künsch, 1989), with blocks of the cube root of the number
     of values, doubled because the alike stretches here are long.
     """
+    return _interval(tuple(values))
+
+
+@lru_cache(maxsize=512)  # a page that is drawn again asks the same again, some 5 ms each
+def _interval(values: tuple[float, ...]) -> MedianInterval | None:
     count = len(values)
     if count < REPEATS_MIN:
         return None
