@@ -15,8 +15,8 @@ sweep_id = st.query_params.get(SWEEP_PARAMETER, "")
 
 st.title("Sweep", anchor=False)
 st.caption(
-    "Run one experiment over many sizes, number formats or compile modes, and see where its "
-    "behaviour changes."
+    "Run one experiment over many sizes, batches, number formats or compile modes, and see where "
+    "its behaviour changes."
 )
 machine = machine_line(runner)
 has_gpu = machine is not None and machine.gpu is not None

@@ -18,7 +18,7 @@ import msgspec
 from profcore.errors import ExperimentError
 
 # Read when the plan's JSON form is decoded, so not for the type checker alone.
-from profcore.experiment import CompileMode, Dtype, Experiment  # noqa: TC001
+from profcore.experiment import COMPILE_MODES, CompileMode, Dtype, Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,7 +140,9 @@ def describe(plan: SweepPlan) -> str:
     sizes = plan.values("sizes")
     parts: list[str] = [plan.base.workload]
     parts.append(f"size {sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(sizes[0]))
-    parts += [", ".join(map(str, plan.values(axis))) for axis in ("dtypes", "compiles")]
+    parts.append(", ".join(plan.values("dtypes")))
+    modes = plan.values("compiles")
+    parts.append("all compile modes" if set(modes) == set(COMPILE_MODES) else ", ".join(modes))
     if len(plan.values("batches")) > 1:
         parts.append("batch " + ", ".join(map(str, plan.values("batches"))))
     if len(plan.values("warmups")) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from profcore.charts.busy_fraction import busy_fraction_figure
 from profcore.charts.compare_times import compare_times_figure
 from profcore.charts.figure import CPU, GPU, UNPROFILED
 from profcore.charts.roofline import roofline_figure
+from profcore.charts.sweep_settings import sweep_settings_figure
 from profcore.charts.sweep_times import sweep_times_figure
 from profcore.charts.throughput import throughput_figure
 from profcore.comparison import Comparison
@@ -30,9 +32,9 @@ def test_times_over_size_have_three_lines_per_row_and_the_crossovers() -> None:
     points = sweep()
     figure = sweep_times_figure(points, crossovers(points))
     rules, lines, _, _ = layers(figure.chart)
-    assert rules.data["size"].round(1).tolist() == [1351.2, 3104.2]
+    assert rules.data["x"].round(1).tolist() == [1351.2, 3104.2]
     assert len(lines.data) == 12  # 4 points, 3 series
-    at_64 = lines.data[(lines.data["size"] == 64) & (lines.data["row"] == "eager")]
+    at_64 = lines.data[(lines.data["x"] == 64) & (lines.data["row"] == "eager")]
     assert dict(zip(at_64["series"], at_64["duration"], strict=True)) == {
         UNPROFILED: 20.0,
         CPU: 20.0,
@@ -126,9 +128,75 @@ def test_nothing_timed_yet_is_drawn_without_a_fault() -> None:
     empty = points_table([])
     for figure in (
         sweep_times_figure(empty, ()),
+        sweep_settings_figure(empty),
         busy_fraction_figure(empty, ()),
         throughput_figure(empty, ROOF, is_matmul=True),
         roofline_figure(roofline_table(empty, ROOF), ROOF),
     ):
         figure.chart.to_dict()
         assert figure.takeaway.endswith(".")
+
+
+def test_many_rows_show_the_step_time_alone_in_colours_of_their_own() -> None:
+    points = points_table(
+        [
+            point(f"{batch}{size}", timings(10 * batch, queued_us=5), size=size, batch=batch,
+                  workload="batched_matmul")
+            for batch in (1, 2, 4, 8, 16, 32)
+            for size in (64, 128, 256)
+        ]
+    )  # fmt: skip
+    figure = sweep_times_figure(points, ())
+    assert set(figure.chart.data["series"]) == {UNPROFILED}
+    spec = figure.chart.to_dict()["layer"][0]["encoding"]
+    assert spec["color"]["field"] == "row"
+    assert spec["color"]["scale"]["scheme"] == "tableau10"
+    assert "only the step time is drawn" in figure.note
+    assert "CPU (µs)" in figure.sheet
+
+
+def test_over_the_batch_the_words_follow_the_axis() -> None:
+    points = points_table(
+        [
+            point(str(batch), timings(20, queued_us=batch), batch=batch, workload="batched_matmul")
+            for batch in (1, 4, 16)
+        ]
+    )
+    found = crossovers(points)
+    busy = busy_fraction_figure(points, found)
+    spec = busy.chart.to_dict()["layer"][-1]["encoding"]
+    assert spec["x"]["title"] == "Batch (matrices multiplied at once)"
+    assert spec["x"]["axis"]["values"] == [1, 4, 16]
+    assert spec["tooltip"][0] == {"field": "x_text", "title": "Batch", "type": "nominal"}
+    assert busy.question == "From which batch on is the GPU kept busy?"
+    assert busy.sheet["Batch"].tolist() == [1, 4, 16]
+    times = sweep_times_figure(points, found)
+    assert times.takeaway.startswith("eager: a step takes 20.0 µs at batch 1 and 20.0 µs at batch")
+    # Busy 20 % at 4 and 80 % at 16: half lies half-way, at 8.
+    assert "busy 50.0 % of the step from about batch 8.0 on" in times.takeaway
+    fast = throughput_figure(points, None, is_matmul=True)
+    assert fast.takeaway.startswith("At most")
+    assert "at batch 16 (eager)" in fast.takeaway
+
+
+def test_settings_at_one_size_stand_as_bars_with_their_spread() -> None:
+    points = points_table(
+        [
+            point("a", timings(20, cpu_us=19, queued_us=3)),
+            point("b", timings(30, cpu_us=28, queued_us=2), compile="default"),
+        ]
+    )
+    figure = sweep_settings_figure(points)
+    bars, spreads = layers(figure.chart)
+    assert len(figure.chart.data) == 6
+    step = figure.chart.data.iloc[3]
+    assert (step["row"], step["duration"], step["low"], step["high"]) == (
+        "compile default", 30.0, pytest.approx(29.7), pytest.approx(30.3),
+    )  # fmt: skip
+    assert [layer.to_dict()["mark"]["type"] for layer in (bars, spreads)] == ["bar", "rule"]
+    assert (
+        figure.takeaway
+        == "A step takes: eager 20.0 µs; compile default 30.0 µs. The fastest is eager."
+    )
+    assert figure.sheet["GPU work (µs)"].tolist() == [3.0, 2.0]
+    assert "GPU work (µs)" not in sweep_settings_figure(points.assign(gpu_ns=math.nan)).sheet

@@ -54,7 +54,7 @@ class TestSweep:
         lines = answer.out.splitlines()
         assert lines[0] == "matmul_add · size 16 to 30 · bf16 · eager, default"
         assert len([line for line in lines if line.endswith("compile default")]) == 2
-        assert "compile default at size 16: the step times do not differ" in answer.out
+        assert "compile default at size 16: cannot be told; a compiled step takes" in answer.out
 
     @pytest.mark.parametrize(
         ("arguments", "says"),

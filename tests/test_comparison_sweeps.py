@@ -12,16 +12,19 @@ from profcore.analysis import Analysis
 from profcore.ceilings import Ceilings
 from profcore.comparison.break_even import break_even, break_evens
 from profcore.comparison.crossover import (
-    crossing_size,
+    Crossover,
+    crossing_x,
     crossover_sentence,
     crossovers,
-    size_text,
+    range_sentence,
+    x_text,
 )
-from profcore.comparison.points import COLUMNS, points_table, row_names
+from profcore.comparison.points import COLUMNS, axis_of, points_table, row_names
 from profcore.comparison.roofline import COLUMNS as ROOF_COLUMNS
 from profcore.comparison.roofline import roof_of, roofline_table
+from profcore.comparison.warmups import warmup_sentences
 from profcore.experiment import Experiment
-from profcore.recording import Recording, Status, Timings
+from profcore.recording import Beside, Recording, Status, Timings
 from tests.handmade import trace_of
 from tests.rule_traces import environment, loop, product
 
@@ -47,7 +50,9 @@ def timings(
     )
 
 
-def point(point_id: str, times: Timings | None, **knobs: Any) -> Recording:
+def point(
+    point_id: str, times: Timings | None, beside: Beside | None = None, **knobs: Any
+) -> Recording:
     return Recording(
         id=point_id,
         folder=Path("/nowhere"),
@@ -57,6 +62,7 @@ def point(point_id: str, times: Timings | None, **knobs: Any) -> Recording:
         status=Status(state="done"),
         environment=environment(),
         timings=times,
+        beside=beside,
     )
 
 
@@ -116,6 +122,52 @@ def test_rows_are_named_by_what_differs() -> None:
     assert row_names([Experiment(warmup=1), Experiment(warmup=3)]) == ["warm-up 1", "warm-up 3"]
 
 
+def test_without_several_sizes_the_batch_is_the_axis_then_the_warm_up() -> None:
+    def axis(*knobs: dict[str, Any]) -> str:
+        return axis_of([Experiment(**one) for one in knobs])
+
+    batched = {"workload": "batched_matmul"}
+    assert axis({"size": 64, "warmup": 1}, {"size": 128, "warmup": 3}) == "size"
+    assert axis({**batched, "batch": 1}, {**batched, "batch": 4, "warmup": 9}) == "batch"
+    assert axis({"batch": 1, "warmup": 1}, {"batch": 4, "warmup": 9}) == "warmup"  # no batch here
+    assert axis({"dtype": "bf16"}, {"dtype": "fp32"}) == "size"
+    assert axis() == "size"
+
+
+def test_points_over_the_batch_stand_in_one_row_by_batch() -> None:
+    table = points_table(
+        [
+            point(str(batch), timings(9), workload="batched_matmul", size=64, batch=batch)
+            for batch in (16, 1)
+        ]
+    )
+    assert table[["row", "axis", "x"]].to_numpy().tolist() == [
+        ["eager", "batch", 1],
+        ["eager", "batch", 16],
+    ]
+
+
+def test_warm_up_calls_that_change_nothing_and_some_that_do() -> None:
+    def said(*step_us: float) -> str:
+        points = [
+            point(str(n), timings(us), warmup=n) for n, us in zip((1, 5, 50), step_us, strict=True)
+        ]
+        (sentence,) = warmup_sentences(points_table(points))
+        return sentence
+
+    assert said(20, 20.5, 20.2) == (
+        "eager: from 1 to 50 warm-up calls the step time stays the same (20.0 µs to 20.5 µs, 2.5 % "
+        "apart)."
+    )
+    assert said(26, 20, 21) == (
+        "eager: the step times lie 30.0 % apart: 26.0 µs with 1 warm-up call and 20.0 µs with 5."
+    )
+    assert (
+        crossovers(points_table([point("a", timings(9, queued_us=3), warmup=n) for n in (1, 2)]))
+        == ()
+    )
+
+
 # --- crossover ----------------------------------------------------------------------------------
 
 
@@ -123,17 +175,38 @@ def test_the_crossover_lies_between_two_sizes() -> None:
     half, most, *rest = crossovers(sweep())
     # 0.5 lies (0.5 - 0.4) / 0.5 = 0.2 of the way from ln 1024 to ln 4096: 1024 x 4^0.2 = 1351.2;
     # 0.8 lies 0.8 of the way: 1024 x 4^0.8 = 3104.2.
-    assert half.size == pytest.approx(1351.2, abs=0.1)
-    assert most.size == pytest.approx(3104.2, abs=0.1)
+    assert half.x == pytest.approx(1351.2, abs=0.1)
+    assert most.x == pytest.approx(3104.2, abs=0.1)
     assert half.sentence == (
         "eager: the GPU is busy 50.0 % of the step from about size 1,400 on (40.0 % at 1,024, "
         "90.0 % at 4,096)."
     )
     assert (half.below, half.above) == ((1024, 0.4), (4096, 0.9))
-    assert [found.state for found in rest] == ["too few sizes", "too few sizes"]
+    assert [found.state for found in rest] == ["too few points", "too few points"]
     assert crossover_sentence(most, workload="matmul_add", dtype="bf16", device="NVIDIA H200") == (
         "On this NVIDIA H200 the crossover for bf16 matmul_add (eager) lies near size 3,100: from "
         "there on the GPU works 80.0 % of the step or more."
+    )
+
+
+def test_many_rows_share_one_headline() -> None:
+    def rows(*shares: tuple[int, int, int]) -> list[Crossover]:
+        points = [
+            point(f"{n}{x}", timings(100, queued_us=us), size=x, dtype=dtype)
+            for n, (row, dtype) in enumerate(zip(shares, ("bf16", "fp16", "fp32"), strict=False))
+            for x, us in zip((64, 256, 1024), row, strict=True)
+        ]
+        return [one for one in crossovers(points_table(points)) if one.threshold == 0.8]
+
+    # 0.8 lies half-way from 0.7 at 256 to 0.9 at 1,024: 512; and from 64 to 256: 128.
+    found = rows((10, 70, 90), (70, 90, 95), (10, 20, 30))
+    assert range_sentence(found, workload="matmul_add", device="NVIDIA H200") == (
+        "On this NVIDIA H200 the crossover for matmul_add lies between size 130 (fp16) and 510 "
+        "(bf16); it was found in 2 of 3 rows."
+    )
+    none = rows((10, 20, 30))
+    assert range_sentence(none, workload="matmul_add", device="CPU") == (
+        "On this CPU no crossover was found for matmul_add."
     )
 
 
@@ -157,8 +230,8 @@ def test_no_crossover_says_why() -> None:
 
 
 def test_sizes_between_measured_ones_have_two_digits() -> None:
-    assert crossing_size((100, 0.0), (400, 1.0), 0.5) == pytest.approx(200)
-    assert [size_text(size) for size in (1888, 96.2, 12_340)] == ["1,900", "96", "12,000"]
+    assert crossing_x((100, 0.0), (400, 1.0), 0.5) == pytest.approx(200)
+    assert [x_text(size) for size in (1888, 96.2, 12_340)] == ["1,900", "96", "12,000"]
 
 
 # --- break-even ---------------------------------------------------------------------------------
@@ -183,8 +256,13 @@ def test_break_even_is_worked_out() -> None:
             "The first call took 2.00 s compiled and 1.00 ms eager: 2.00 s more, with an empty "
             "cache, so all of it was compiled."
         ),
-        "A step takes 71.0 µs compiled and 189 µs eager.",
-        "2.00 s ÷ 118 µs = 16,949 steps.",
+        (
+            "A step takes 71.0 µs compiled and 189 µs eager; such times may differ by 45.3 % by "
+            "chance."
+        ),
+        "2.00 s ÷ 118 µs = 16,949 steps, which take 1.20 s.",
+        # 71 ÷ 189 = 0.376; 1.453 either way: 0.259 and 0.546; 2 s ÷ (189 µs x 0.741 and 0.454).
+        "Within the noise: 14,000 to 23,000 steps.",
     )
 
 
@@ -208,7 +286,33 @@ def test_no_difference_is_no_gain() -> None:
     )
     assert found.state == "no difference"
     assert found.compile_ns == 0
-    assert "more than the noise" in found.sentence
+    assert found.sentence.endswith(
+        "cannot be told; a compiled step takes 2.00 µs less, which is not beyond noise."
+    )
+
+
+def turns(eager_us: float, compiled_us: float, **knobs: Any) -> Beside:
+    """What a compiled point holds of ten turns with another program."""
+    return Beside(
+        experiment=Experiment(**{"device": "cuda:0", "size": 64, **knobs}),
+        step_ns=[compiled_us * 1000] * 10,
+        other_step_ns=[eager_us * 1000] * 10,
+    )
+
+
+def test_turns_with_the_eager_program_decide_where_they_were_taken() -> None:
+    # 20 and 28 µs of a CPU that sets the pace may be chance; 20.5 against 30.75 by turns is 1.5.
+    points = [
+        point("a", timings(20)),
+        point("b", timings(28), compile="default", beside=turns(20.5, 30.75)),
+        point("c", timings(28), compile="default", beside=turns(20.5, 30.75, size=128)),
+    ]
+    (_, sure), (_, unsure) = break_evens(points)
+    assert (sure.state, unsure.state) == ("never", "no difference")
+    assert sure.gain_ns == pytest.approx(-10_250)
+    assert sure.arithmetic[1].startswith(
+        "Timed by turns in one process, a step takes 30.8 µs compiled and 20.5 µs eager; such"
+    )
 
 
 # --- roofline -----------------------------------------------------------------------------------
@@ -262,3 +366,15 @@ def test_every_compiled_point_is_weighed_against_its_eager_one() -> None:
         point("d", None, size=4096, compile="reduce-overhead"),
     ]
     assert [(found.id, even.state) for found, even in break_evens(points)] == [("b", "pays")]
+
+
+def test_a_break_even_names_what_else_differs() -> None:
+    points = [
+        point(f"{mode}{dtype}{warmup}", timings(50), compile=mode, dtype=dtype, warmup=warmup)
+        for mode in ("eager", "default")
+        for dtype in ("bf16", "fp32")
+        for warmup in (1, 3)
+    ]
+    assert [even.sentence.partition(":")[0] for _, even in break_evens(points)][1] == (
+        "compile default at size 64, bf16, warm-up 3"
+    )

@@ -135,6 +135,17 @@ def sheets(visit: Visit) -> list[Any]:
     return [one.value for one in visit.app.dataframe]
 
 
+def sheet_with(visit: Visit, column: str) -> Any:
+    """The last sheet with this column: the settings stand below the charts."""
+    return [one for one in sheets(visit) if column in one.columns][-1]
+
+
+def batched(visit: Visit) -> None:
+    visit.open("sweep_page")
+    visit.app.selectbox(key="workload").set_value("batched_matmul").run()
+    visit.is_well()
+
+
 def keys(visit: Visit) -> list[str]:
     return [str(button.key) for button in visit.app.button]
 
@@ -188,6 +199,40 @@ class TestSetup:
         visit.app.pills(key="modes").set_value(["default"]).run()
         visit.press("sweep_button")
         assert taken.plans[0].compiles == ("eager", "default")
+
+    def test_batches_and_warm_up_calls_are_lists(self, visit: Visit, taken: Sweeps) -> None:
+        visit.app.query_params["batches"] = ["1", "4"]
+        visit.app.query_params["warmups"] = ["1", "50"]
+        batched(visit)
+        texts = visit.texts()
+        assert "The charts go over the size, with a line for each batch and number of warm" in texts
+        assert next(one for one in visit.app.metric if one.label == "Points").value == "24"
+        visit.press("sweep_button")
+        (plan,) = taken.plans
+        assert (plan.batches, plan.warmups) == ((1, 4), (1, 50))
+        assert len(plan.experiments()) == 6 * 2 * 2
+
+    def test_with_one_size_the_batch_becomes_the_axis(self, visit: Visit) -> None:
+        batched(visit)
+        visit.app.select_slider(key="sizes").set_value((64, 64)).run()
+        visit.app.pills(key="batches").set_value([1, 4, 16]).run()
+        visit.is_well()
+        assert "The charts go over the batch. All points run" in visit.texts()
+        assert visit.app.button(key="sweep_button").label == "Run the sweep"
+
+    def test_too_many_points_are_refused(self, visit: Visit) -> None:
+        batched(visit)
+        visit.app.pills(key="batches").set_value([1, 2, 4, 8, 16, 32, 64]).run()
+        visit.app.pills(key="warmups").set_value([1, 2, 3]).run()
+        visit.is_well()
+        assert "The sweep has 126 points; give at most 100." in visit.texts()
+
+    def test_a_workload_without_a_batch_has_no_list_of_batches(self, visit: Visit) -> None:
+        visit.open("sweep_page")
+        assert "batches" not in [pills.key for pills in visit.app.pills]
+        visit.app.pills(key="warmups").set_value([]).run()
+        visit.is_well()
+        assert "Choose at least one number of warm-up calls." in visit.texts()
 
     def test_nothing_chosen_is_told(self, visit: Visit) -> None:
         visit.open("sweep_page")
@@ -294,7 +339,7 @@ class TestResult:
     def test_modes_show_what_compiling_costs_and_when_it_pays(self, visit: Visit) -> None:
         mode_sweep(visit.library.root)
         visit.open("sweep_page", sweep=ID)
-        rows = sheets(visit)[0].set_index("Mode")
+        rows = sheet_with(visit, "Mode").set_index("Mode")
         assert rows["First call (ms)"].to_dict() == {
             "eager": 10.0, "default": 610.0, "max-autotune": 910.0,
         }  # fmt: skip
@@ -304,10 +349,85 @@ class TestResult:
         # 600 ms ÷ 30 µs
         assert rows["Pays after"].tolist() == ["-", "20,000 steps", "never"]
         texts = visit.texts()
+        assert "Within the noise: " in texts
         assert "pays for itself after 20,000 steps, because each saves 30.0 µs" in texts
-        assert "600 ms ÷ 30.0 µs = 20,000 steps." in texts
+        assert "600 ms ÷ 30.0 µs = 20,000 steps, which take 400 ms." in texts
         assert "never, a compiled step takes 40.0 µs longer" in texts
-        assert not visit.app.get("vega_lite_chart")  # one size is no course
+        assert rows["Compiling (s)"].tolist() == [0, 0.6, 0.9]
+        assert rows["Middle half"].tolist()[1] == "19.8 µs to 20.2 µs"
+        assert (
+            "At size 64 on this NVIDIA H200 compile default has paid for itself first: after "
+            "20,000 steps." in texts
+        )
+        assert "A step takes 50.0 µs eager and 20.0 µs in the fastest compiled mode" in texts
+        assert "What does a step cost in each setting?" in texts
+        assert len(visit.app.get("vega_lite_chart")) == 1  # one size is no course
+
+    def test_modes_that_never_pay_are_said_to(self, visit: Visit) -> None:
+        points = [
+            (sized(64), times(50), gpu_rows()),
+            (sized(64, compile="default"), times(90, first_call_ms=610), gpu_rows()),
+        ]
+        plan = SweepPlan(base=GPU, compiles=("eager", "default"))
+        write_sweep(visit.library.root, plan, points)
+        visit.open("sweep_page", sweep=ID)
+        assert "At size 64 on this NVIDIA H200 no compile mode pays for itself." in visit.texts()
+        assert "A step takes 50.0 µs eager and 90.0 µs in the fastest" in visit.texts()
+
+    def test_with_one_size_the_charts_go_over_the_batch(self, visit: Visit) -> None:
+        # GPU work 5, 20 and 190 µs of steps of 50, 40 and 200 µs: busy 10, 50 and 95 %
+        small = sized(64, workload="batched_matmul")
+        points = [
+            (msgspec.structs.replace(small, batch=batch), times(step_us), gpu_rows(gemm_us=gpu_us))
+            for batch, step_us, gpu_us in ((1, 50, 3), (4, 40, 18), (16, 200, 190))
+        ]
+        write_sweep(visit.library.root, SweepPlan(base=small, batches=(1, 4, 16)), points)
+        visit.open("sweep_page", sweep=ID)
+        # 80 % lies 2/3 of the way from 50 % at 4 to 95 % at 16: 4 × 4^(2/3) = 10.08
+        texts = visit.texts()
+        assert (
+            "the crossover for bf16 batched_matmul of size 64 (eager) lies near batch 10: from "
+            "there on the GPU works 80.0 %" in texts
+        )
+        assert "From which batch on is the GPU kept busy?" in texts
+        assert len(visit.app.get("vega_lite_chart")) == 5
+        assert sheet_with(visit, "Launches")["Batch"].tolist() == [1, 4, 16]
+        assert "Size" not in sheet_with(visit, "Launches")
+
+    def test_with_several_sizes_each_batch_has_a_line(self, visit: Visit) -> None:
+        base = sized(64, workload="batched_matmul")
+        points = [
+            (msgspec.structs.replace(base, size=size, batch=batch), times(50), gpu_rows())
+            for batch in (1, 4)
+            for size in (64, 128)
+        ]
+        plan = SweepPlan(base=base, sizes=(64, 128), batches=(1, 4))
+        write_sweep(visit.library.root, plan, points)
+        visit.open("sweep_page", sweep=ID)
+        assert sheet_with(visit, "Launches")["Row"].tolist() == ["batch 1"] * 2 + ["batch 4"] * 2
+        assert "batch 4: 3 sizes or more would show where it crosses." in visit.texts()
+
+    def test_warm_up_calls_have_an_answer_of_their_own(self, visit: Visit) -> None:
+        points = [
+            (sized(64, warmup=calls), times(step_us), gpu_rows())
+            for calls, step_us in ((1, 40), (5, 41), (50, 40.5))
+        ]
+        write_sweep(visit.library.root, SweepPlan(base=GPU, warmups=(1, 5, 50)), points)
+        visit.open("sweep_page", sweep=ID)
+        texts = visit.texts()
+        assert "from 1 to 50 warm-up calls the step time stays the same (40.0 µs to 41" in texts
+        assert "Does the number of warm-up calls change the step time?" in texts
+        assert len(visit.app.get("vega_lite_chart")) == 1
+        assert sheet_with(visit, "Warm-up calls")["Warm-up calls"].tolist() == [1, 5, 50]
+        assert "crossover" not in texts
+
+    def test_formats_at_one_size_stand_side_by_side(self, visit: Visit) -> None:
+        points = [(sized(64, dtype=dtype), times(50), gpu_rows()) for dtype in ("bf16", "fp32")]
+        write_sweep(visit.library.root, SweepPlan(base=GPU, dtypes=("bf16", "fp32")), points)
+        visit.open("sweep_page", sweep=ID)
+        assert "The settings side by side" in visit.texts()
+        assert sheet_with(visit, "CPU per step (µs)")["Setting"].tolist() == ["bf16", "fp32"]
+        assert len(visit.app.get("vega_lite_chart")) == 1
 
     def test_several_formats_have_a_ceiling_each(self, visit: Visit) -> None:
         points = [
@@ -352,7 +472,7 @@ class TestResult:
         folder = gpu_sweep(visit.library.root)
         (folder / POINTS_FOLDER / "001" / "trace.json.gz").write_bytes(b"\x1f\x8bno")
         visit.open("sweep_page", sweep=ID)
-        assert [one.value for one in visit.app.warning if "Size 256" in one.value]
+        assert "matmul_add · 256 · bf16 · eager · warm-up 3: " in visit.texts()
         assert visit.app.get("vega_lite_chart")
 
     @pytest.mark.parametrize("bad", ["nothing", "../../etc", "f" * 12, HOSTILE])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from profcore import sweep
 from profcore.errors import ExperimentError
-from profcore.experiment import Experiment
+from profcore.experiment import COMPILE_MODES, Experiment
 from profcore.sweep import NEAR_RATIO, SweepPlan, crossing, describe, from_json, next_size
 
 BASE = Experiment(size=64, device="cpu")
@@ -65,6 +65,8 @@ def test_json_there_and_back() -> None:
 def test_a_sweep_describes_itself() -> None:
     plan = SweepPlan(base=BASE, sizes=(16, 8192), compiles=("eager", "default"))
     assert describe(plan) == "matmul_add · size 16 to 8192 · bf16 · eager, default"
+    every = SweepPlan(base=BASE, compiles=COMPILE_MODES, batches=(1, 4))
+    assert describe(every) == "matmul_add · 64 · bf16 · all compile modes · batch 1, 4"
 
 
 # --- where the busy share crosses ---------------------------------------------------------------

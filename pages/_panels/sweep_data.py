@@ -13,6 +13,7 @@ from profcore.comparison.break_even import BreakEven, break_evens
 from profcore.comparison.crossover import Crossover, crossovers
 from profcore.comparison.points import points_table
 from profcore.errors import ProfcoreError
+from profcore.experiment import describe
 from profcore.library import Library
 from profcore.recording import Environment, Recording
 from profcore.sweeps import Sweep
@@ -33,6 +34,16 @@ class SweepData:
     is_matmul: bool
     unreadable: tuple[str, ...]
     """A sentence per point whose trace cannot be read."""
+
+    @property
+    def axis(self) -> str:
+        """The knob that stands on the x axis of the charts."""
+        return str(self.points["axis"].iloc[0]) if len(self.points) else "size"
+
+    @property
+    def has_course(self) -> bool:
+        """Whether there is more than one value of that knob, so that a line can be drawn."""
+        return len(set(self.points["x"])) > 1
 
 
 def environment_of(sweep: Sweep) -> Environment | None:
@@ -71,7 +82,7 @@ def _full(
         try:
             analyses[point.id] = Analysis.of_recording(point, read(point.trace_path))
         except ProfcoreError as error:
-            unreadable.append(f"Size {point.experiment.size:,}: {error}")
+            unreadable.append(f"{describe(point.experiment)}: {error}")
     return _data(_sweep, _library, analyses, tuple(unreadable))
 
 

@@ -23,15 +23,33 @@ from profcore.sweep import SweepPlan
 OVER_SIZES, OVER_MODES = "sizes", "compile modes"
 KINDS = (OVER_SIZES, OVER_MODES)
 KIND_MEANING = {
-    OVER_SIZES: "The same program with growing matrices: where does the GPU become the limit?",
+    OVER_SIZES: "The same program with growing matrices: where does the GPU become the limit? With "
+    "one size alone the charts go over the batch or the warm-up calls.",
     OVER_MODES: "One setting, every compile mode: which is fastest, and when has compiling paid?",
 }
+BATCHES = (1, 2, 4, 8, 16, 32, 64)
+WARMUPS = (1, 2, 3, 5, 10, 20, 50)
 POWERS = [size for size in SIZES if size & (size - 1) == 0]
 GPU_SIZES, CPU_SIZES = (16, 8192), (16, 512)
 """First and last size at the start: on a CPU, large products take minutes."""
 STEP_POWERS, STEP_HALVES = "every doubling", "halves between"
 REFINE = 3
 """Sizes added to each row: the crossover is then known to about 10 %."""
+
+
+WARMUP_HELP = (
+    "Calls made before each point is measured. A cold start needs a process of its own: run it on "
+    "the Run page."
+)
+_KNOBS = {"warmups": "warmup", "batches": "batch"}
+"""List of the plan -> knob of a single value."""
+BATCH_HELP = "Matrices multiplied at once. Several make a line each, or the axis of the charts."
+_LISTS = {
+    "dtypes": "number format",
+    "compiles": "compile mode",
+    "warmups": "number of warm-up calls",
+    "batches": "batch",
+}
 
 
 def sweep_knobs(machine: Machine | None) -> SweepPlan | str:
@@ -53,10 +71,13 @@ def sweep_knobs(machine: Machine | None) -> SweepPlan | str:
             lists = _modes(has_gpu=has_gpu, can_compile=can_compile)
         else:
             lists = _sizes(has_gpu=has_gpu, can_compile=can_compile)
-        base |= _more(base["workload"])
-        for axis, words in (("dtypes", "number format"), ("compiles", "compile mode")):
-            if not lists[axis]:
+        lists |= _more(base, is_list=kind != OVER_MODES)
+        for axis, words in _LISTS.items():
+            if axis in lists and not lists[axis]:
                 return f"Choose at least one {words}."
+        for axis, knob in _KNOBS.items():
+            if len(lists.get(axis, ())) == 1:
+                (base[knob],) = lists.pop(axis)
         return SweepPlan(base=Experiment(**base), **lists)
     except ExperimentError as error:
         return str(error)
@@ -175,24 +196,27 @@ def _compile_modes(key: str, start: list[str], *, can_compile: bool) -> list[str
     return chosen
 
 
-def _more(workload_name: str | None) -> dict[str, Any]:
-    workload = workloads.find(workload_name or DEFAULT.workload)
-    values: dict[str, Any] = {}
+def _more(base: dict[str, Any], *, is_list: bool) -> dict[str, Any]:
+    """Draw warm-up, batch and bias; put single values into `base` and return the lists."""
+    workload = workloads.find(base["workload"] or DEFAULT.workload)
+    lists: dict[str, Any] = {}
     first, second = st.columns(2)
     with first:
-        values["warmup"] = st.slider(
-            "Warm-up calls",
-            1,
-            WARMUP_MAX,
-            DEFAULT.warmup,
-            key="warmup",
-            bind="query-params",
-            help="Calls made before each point is measured. A cold start needs a process of its "
-            "own: run it on the Run page.",
-        )
+        if is_list:
+            lists["warmups"] = _numbers("Warm-up calls", WARMUPS, "warmups", help_text=WARMUP_HELP)
+        else:
+            base["warmup"] = st.slider(
+                "Warm-up calls",
+                1,
+                WARMUP_MAX,
+                DEFAULT.warmup,
+                key="warmup",
+                bind="query-params",
+                help=WARMUP_HELP,
+            )
     with second:
         if workload.uses_bias:
-            bias = values["bias"] = st.segmented_control(
+            bias = base["bias"] = st.segmented_control(
                 "Bias",
                 BIASES,
                 default=DEFAULT.bias,
@@ -201,8 +225,25 @@ def _more(workload_name: str | None) -> dict[str, Any]:
                 bind="query-params",
             )
             st.caption(BIAS_MEANING.get(str(bias), ""))
-        if workload.uses_batch:
-            values["batch"] = st.slider(
+        if workload.uses_batch and is_list:
+            lists["batches"] = _numbers("Batch", BATCHES, "batches", help_text=BATCH_HELP)
+        elif workload.uses_batch:
+            base["batch"] = st.slider(
                 "Batch", BATCH_MIN, BATCH_MAX, DEFAULT.batch, key="batch", bind="query-params"
             )
-    return values
+    return lists
+
+
+def _numbers(label: str, values: tuple[int, ...], key: str, *, help_text: str) -> tuple[int, ...]:
+    """Draw a choice of several numbers; return them ascending."""
+    chosen = st.pills(
+        label,
+        values,
+        selection_mode="multi",
+        default=[getattr(DEFAULT, _KNOBS[key])],
+        key=key,
+        bind="query-params",
+        wrap=True,
+        help=help_text,
+    )
+    return tuple(sorted(chosen))

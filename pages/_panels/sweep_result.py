@@ -4,13 +4,14 @@ import streamlit as st
 
 from pages._panels.downloads import download
 from pages._panels.origin import RECORDED_WORDS, made_where
-from pages._panels.sweep_charts import crossover_panel, size_charts
+from pages._panels.sweep_charts import crossover_panel, warmup_panel, work_charts
 from pages._panels.sweep_data import full_data
-from pages._panels.sweep_modes import modes_panel
+from pages._panels.sweep_modes import settings_panel
 from pages._panels.sweep_points import points_panel
 from pages._panels.sweep_progress import watch_sweep
 from pages._panels.sweep_start import SWEEP_PARAMETER, resume_sweep
 from pages._panels.text import plain
+from profcore.comparison.crossover import WORK_AXES
 from profcore.errors import ProfcoreError
 from profcore.jobs import JobRunner
 from profcore.library import Library
@@ -93,11 +94,14 @@ def _charts(sweep: Sweep, library: Library) -> None:
     data = full_data(sweep, library)
     for sentence in data.unreadable:
         st.warning(plain(sentence))
-    if data.points["size"].nunique() > 1:
+    if data.has_course and data.axis in WORK_AXES:
         crossover_panel(sweep, data)
-        size_charts(data)
-    if data.points["compile"].nunique() > 1:
-        modes_panel(data)
+        work_charts(data)
+    elif data.has_course:
+        warmup_panel(data)
+    has_modes, has_rows = (len(set(data.points[name])) > 1 for name in ("compile", "row"))
+    if has_modes or (has_rows and not data.has_course):
+        settings_panel(data)
     points_panel(sweep)
     if data.ceilings is not None:
         st.caption(f"Ceilings of this device: {plain(data.ceilings.source_text)}")

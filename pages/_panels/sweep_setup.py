@@ -12,6 +12,10 @@ from profcore.jobs import JobRunner
 from profcore.sweep import SweepPlan
 from profcore.units import bytes_text, flops_text
 
+_AXES = (("sizes", "size"), ("batches", "batch"), ("warmups", "number of warm-up calls"))
+"""Lists of the plan that can stand on the x axis: the first with more than one value does."""
+_LINES = (("dtypes", "number format"), ("compiles", "compile mode"))
+
 
 @st.fragment
 def sweep_setup(runner: JobRunner) -> None:
@@ -49,8 +53,9 @@ def _cost_and_run(plan: SweepPlan, runner: JobRunner) -> None:
     reason = sweep_refusal(
         plan, runner.machine, run_time_s=LIMITS.run_time_s, sweep_time_s=LIMITS.sweep_time_s
     )
+    over = _goes_over(plan)
     if st.button(
-        "Run the sweep" if len(plan.values("sizes")) > 1 else "Run all modes",
+        "Run all modes" if not over and len(plan.values("compiles")) > 1 else "Run the sweep",
         type="primary",
         icon=":material/play_arrow:",
         key="sweep_button",
@@ -63,7 +68,17 @@ def _cost_and_run(plan: SweepPlan, runner: JobRunner) -> None:
         st.warning(plain(reason))
     else:
         st.caption(
-            "All points run in one process, one after the other; they appear as they come. A "
-            f"sweep may take up to {LIMITS.sweep_time_s / 60:.0f} minutes, and Cancel keeps what "
+            f"{over}All points run in one process, one after the other; they appear as they come. "
+            f"A sweep may take up to {LIMITS.sweep_time_s / 60:.0f} minutes, and Cancel keeps what "
             "is there."
         )
+
+
+def _goes_over(plan: SweepPlan) -> str:
+    """Say what stands on the x axis of the charts and what has a line each; empty for one point."""
+    axes = [words for field, words in _AXES if len(plan.values(field)) > 1]
+    if not axes:
+        return ""
+    lines = axes[1:] + [words for field, words in _LINES if len(plan.values(field)) > 1]
+    each = f", with a line for each {' and '.join(lines)}" if lines else ""
+    return f"The charts go over the {axes[0]}{each}. "

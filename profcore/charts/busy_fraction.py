@@ -1,4 +1,4 @@
-"""From which size on is the GPU kept busy?"""
+"""From where on is the GPU kept busy?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from profcore.charts.size_axis import (
     crossing_rules,
     row_color,
     row_names,
-    size_axis,
+    row_scale,
+    words_of,
+    x_axis,
 )
 from profcore.sweep import BUSY_THRESHOLDS
 from profcore.units import percent_text, time_text
@@ -25,12 +27,12 @@ if TYPE_CHECKING:
 
     from profcore.comparison.crossover import Crossover
 
-QUESTION: Final = "From which size on is the GPU kept busy?"
+QUESTION: Final = "From which {} on is the GPU kept busy?"
 _LABELS: Final = ("below: the GPU waits for the CPU", "above: the GPU is the limit")
 
 
 def busy_fraction_figure(points: pd.DataFrame, crossings: Sequence[Crossover]) -> Figure:
-    """Draw the GPU's share of the step time over size, with the two thresholds.
+    """Draw the GPU's share of the step time over what grows, with the two thresholds.
 
     Args:
         points: The table of `profcore.comparison.points`.
@@ -41,24 +43,24 @@ def busy_fraction_figure(points: pd.DataFrame, crossings: Sequence[Crossover]) -
     data = pd.DataFrame(
         {
             "row": drawn["row"],
-            "size": drawn["size"],
-            "size_text": [f"{size:,}" for size in drawn["size"]],
+            "x": drawn["x"],
+            "x_text": [f"{x:,}" for x in drawn["x"]],
             "busy": drawn["busy_fraction"] * 100,
             "text": [percent_text(value) for value in drawn["busy_fraction"]],
             "gpu": [time_text(value) for value in drawn["gpu_ns"]],
             "step": [time_text(value) for value in drawn["step_ns"]],
         }
     )
-    x = size_axis(drawn["size"].tolist())
+    words, x = words_of(drawn), x_axis(drawn)
     y = alt.Y("busy:Q", title="GPU busy (% of the step)", scale=alt.Scale(domain=[0, 100]))
     base: alt.Chart = alt.Chart(data, height=HEIGHT_PX + LEGEND_LINE_PX)
     lines = base.mark_line().encode(x=x, y=y, color=row_color(rows))
     marks = base.mark_point(filled=True, size=POINT_PX).encode(
         x=x,
         y=y,
-        color=alt.Color("row:N", sort=rows, legend=None),
+        color=alt.Color("row:N", sort=rows, scale=row_scale(rows), legend=None),
         tooltip=tooltip(
-            ("size_text", "Size"),
+            ("x_text", words.name),
             ("text", "GPU busy"),
             ("gpu", "GPU work"),
             ("step", "Step"),
@@ -69,13 +71,13 @@ def busy_fraction_figure(points: pd.DataFrame, crossings: Sequence[Crossover]) -
     if rules := crossing_rules(crossings):
         layers.insert(1, rules)
     return Figure(
-        question=QUESTION,
+        question=QUESTION.format(words.name.lower()),
         chart=alt.layer(*layers),
         takeaway=" ".join(one.sentence for one in crossings) or "No busy share is known.",
         sheet=pd.DataFrame(
             {
                 "Row": drawn["row"],
-                "Size": drawn["size"],
+                words.name: drawn["x"],
                 "GPU busy (%)": drawn["busy_fraction"] * 100,
                 "GPU work (µs)": drawn["gpu_ns"] / 1000,
                 "Step (µs)": drawn["step_ns"] / 1000,

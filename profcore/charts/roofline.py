@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from profcore.charts.figure import TEXT_COLOR, Figure, Picture, tooltip
-from profcore.charts.size_axis import HEIGHT_PX, LEGEND_LINE_PX, POINT_PX, row_color
+from profcore.charts.size_axis import HEIGHT_PX, LEGEND_LINE_PX, POINT_PX, row_color, words_of
 from profcore.units import bytes_rate_text, flops_rate_text, percent_text
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def roofline_figure(table: pd.DataFrame, roof: Roof | None) -> Figure:
         table: `profcore.comparison.roofline.roofline_table`.
         roof: None draws the points alone.
     """
+    words = words_of(table)
     rows = [str(name) for name in table["row"].unique()]
     shares = [
         "-" if share != share else percent_text(share)  # noqa: PLR0124 - NaN
@@ -37,7 +38,7 @@ def roofline_figure(table: pd.DataFrame, roof: Roof | None) -> Figure:
             "row": table["row"],
             "intensity": table["intensity"],
             "rate": table["flops_per_s"] / _GIGA,
-            "size_text": [f"{size:,}" for size in table["size"]],
+            "x_text": [f"{x:,}" for x in table["x"]],
             "flop_per_byte": [f"{value:,.1f} FLOP per byte" for value in table["intensity"]],
             "text": [flops_rate_text(value) for value in table["flops_per_s"]],
             "share": shares,
@@ -55,7 +56,7 @@ def roofline_figure(table: pd.DataFrame, roof: Roof | None) -> Figure:
         ),
         color=row_color(rows),
         tooltip=tooltip(
-            ("size_text", "Size"),
+            ("x_text", words.name),
             ("flop_per_byte", "Intensity"),
             ("text", "Achieved"),
             ("share", "Of the roof"),
@@ -73,7 +74,7 @@ def roofline_figure(table: pd.DataFrame, roof: Roof | None) -> Figure:
         sheet=pd.DataFrame(
             {
                 "Row": table["row"],
-                "Size": table["size"],
+                words.name: table["x"],
                 "FLOP per byte": table["intensity"],
                 "Achieved (GFLOP/s)": table["flops_per_s"] / _GIGA,
                 "Of the roof": shares,
@@ -113,8 +114,9 @@ def _takeaway(table: pd.DataFrame, roof: Roof | None) -> str:
     arithmetic = int((table["limit"] == "arithmetic").sum())
     return (
         f"The roof is memory up to {roof.ridge:,.0f} FLOP per byte and arithmetic beyond; "
-        f"{arithmetic} of {len(table)} points lie under the arithmetic part. The nearest, size "
-        f"{best['size']:,} ({best['row']}), reaches {percent_text(best['roof_fraction'])} of it."
+        f"{arithmetic} of {len(table)} points lie under the arithmetic part. The nearest, "
+        f"{words_of(table).name.lower()} {best['x']:,} ({best['row']}), reaches "
+        f"{percent_text(best['roof_fraction'])} of it."
     )
 
 

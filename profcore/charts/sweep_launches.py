@@ -1,4 +1,4 @@
-"""Does the number of launches change with the size?"""
+"""Does the number of launches change as the work grows?"""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from profcore.charts.size_axis import (
     POINT_PX,
     row_color,
     row_names,
-    size_axis,
+    row_scale,
+    words_of,
+    x_axis,
 )
 
 QUESTION: Final = "How many launches does a step need as it grows?"
 
 
 def sweep_launches_figure(points: pd.DataFrame) -> Figure:
-    """Draw launches per step over size; points without a trace are left out.
+    """Draw launches per step over what grows; points without a trace are left out.
 
     Args:
         points: The table of `profcore.comparison.points`.
@@ -31,14 +33,14 @@ def sweep_launches_figure(points: pd.DataFrame) -> Figure:
     data = pd.DataFrame(
         {
             "row": drawn["row"],
-            "size": drawn["size"],
-            "size_text": [f"{size:,}" for size in drawn["size"]],
+            "x": drawn["x"],
+            "x_text": [f"{x:,}" for x in drawn["x"]],
             "launches": drawn["launches"],
             "text": [f"{count:g}" for count in drawn["launches"]],
             "kernels": [f"{count:g}" for count in drawn["kernels"]],
         }
     )
-    x = size_axis(drawn["size"].tolist())
+    words, x = words_of(drawn), x_axis(drawn)
     y = alt.Y(
         "launches:Q",
         title="Launches per step",
@@ -50,9 +52,9 @@ def sweep_launches_figure(points: pd.DataFrame) -> Figure:
     marks = base.mark_point(filled=True, size=POINT_PX).encode(
         x=x,
         y=y,
-        color=alt.Color("row:N", sort=rows, legend=None),
+        color=alt.Color("row:N", sort=rows, scale=row_scale(rows), legend=None),
         tooltip=tooltip(
-            ("size_text", "Size"), ("text", "Launches"), ("kernels", "Kernels"), ("row", "Row")
+            ("x_text", words.name), ("text", "Launches"), ("kernels", "Kernels"), ("row", "Row")
         ),
     )
     return Figure(
@@ -62,7 +64,7 @@ def sweep_launches_figure(points: pd.DataFrame) -> Figure:
         sheet=pd.DataFrame(
             {
                 "Row": drawn["row"],
-                "Size": drawn["size"],
+                words.name: drawn["x"],
                 "Launches": _whole(drawn["launches"]),
                 "Kernels": _whole(drawn["kernels"]),
             }

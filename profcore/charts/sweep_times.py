@@ -12,9 +12,14 @@ from profcore.charts.size_axis import (
     HEIGHT_PX,
     LEGEND_LINE_PX,
     POINT_PX,
+    ROWS_MAX,
+    WORDS,
     crossing_rules,
+    row_color,
     row_names,
-    size_axis,
+    row_scale,
+    words_of,
+    x_axis,
 )
 from profcore.units import time_text
 
@@ -25,11 +30,12 @@ if TYPE_CHECKING:
 
 QUESTION: Final = "What sets the pace as the work grows, the CPU or the GPU?"
 QUESTION_CPU: Final = "How does the step time grow with the work?"
+QUESTION_WARMUP: Final = "Does the number of warm-up calls change the step time?"
 _SIDES: Final = ((UNPROFILED, "step_ns"), (CPU, "cpu_ns"), (GPU, "gpu_ns"))
 
 
 def sweep_times_figure(points: pd.DataFrame, crossings: Sequence[Crossover]) -> Figure:
-    """Draw step time, CPU time and GPU work over size, both axes logarithmic.
+    """Draw step time, CPU time and GPU work over what grows, both axes logarithmic.
 
     Args:
         points: The table of `profcore.comparison.points`.
@@ -37,14 +43,15 @@ def sweep_times_figure(points: pd.DataFrame, crossings: Sequence[Crossover]) -> 
     """
     has_gpu = bool(points["gpu_ns"].notna().any())
     rows = row_names(points)
-    long = _long_rows(points)
+    is_crowded = len(rows) > ROWS_MAX
+    long = _long_rows(points, _SIDES[:1] if is_crowded else _SIDES)
     unit = unit_for(float(long["duration_ns"].median()) if len(long) else 0.0)
     for column in ("duration", "low", "high"):
         long[column] = long[f"{column}_ns"] / unit.ns
     series = [name for name, _ in _SIDES if name in set(long["series"])]
     legend_lines = max(len(series), len(rows) if len(rows) > 1 else 0)
     base: alt.Chart = alt.Chart(long, height=HEIGHT_PX + LEGEND_LINE_PX * legend_lines)
-    x = size_axis(points["size"].tolist())
+    words, x = words_of(points), x_axis(points)
     y = alt.Y(
         "duration:Q",
         title=f"Time per step ({unit.name})",
@@ -57,38 +64,47 @@ def sweep_times_figure(points: pd.DataFrame, crossings: Sequence[Crossover]) -> 
         legend=alt.Legend(title=None, orient="top", labelLimit=300) if len(rows) > 1 else None,
     )
     tips = tooltip(
-        ("size_text", "Size"),
+        ("x_text", words.name),
         ("series", "What"),
         ("text", "Time"),
         ("spread", "Middle half"),
         ("row", "Row"),
     )
-    lines = base.mark_line().encode(
-        x=x, y=y, color=color("series", series), strokeDash=dash, detail="row:N"
-    )
-    marks = base.mark_point(filled=True, size=POINT_PX).encode(
-        x=x, y=y, color=color("series", []), tooltip=tips
-    )
+    if is_crowded:
+        lines = base.mark_line().encode(x=x, y=y, color=row_color(rows))
+        quiet = alt.Color("row:N", sort=rows, scale=row_scale(rows), legend=None)
+    else:
+        lines = base.mark_line().encode(
+            x=x, y=y, color=color("series", series), strokeDash=dash, detail="row:N"
+        )
+        quiet = color("series", [])
+    marks = base.mark_point(filled=True, size=POINT_PX).encode(x=x, y=y, color=quiet, tooltip=tips)
     spreads = base.mark_rule(strokeWidth=2).encode(
-        x=x, y=alt.Y("low:Q"), y2="high:Q", color=color("series", []), tooltip=tips
+        x=x, y=alt.Y("low:Q"), y2="high:Q", color=quiet, tooltip=tips
     )
     layers: list[Picture] = [lines, spreads, marks]
     if rules := crossing_rules(crossings):
         layers.insert(0, rules)
     return Figure(
-        question=QUESTION if has_gpu else QUESTION_CPU,
+        question=_question(points, has_gpu=has_gpu),
         chart=alt.layer(*layers),
         takeaway=_takeaway(points, crossings),
         sheet=_sheet(points, has_gpu=has_gpu),
-        note=_note(points, crossings, has_gpu=has_gpu),
+        note=_note(points, crossings, has_gpu=has_gpu, is_crowded=is_crowded),
     )
 
 
-def _long_rows(points: pd.DataFrame) -> pd.DataFrame:
+def _question(points: pd.DataFrame, *, has_gpu: bool) -> str:
+    if words_of(points) == WORDS["warmup"]:
+        return QUESTION_WARMUP
+    return QUESTION if has_gpu else QUESTION_CPU
+
+
+def _long_rows(points: pd.DataFrame, sides: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """One row per mark; what is not known, or zero on a logarithmic axis, is left out."""
     marks = []
     for row in points.to_dict("records"):
-        for series, column in _SIDES:
+        for series, column in sides:
             value_ns = row[column]
             if not value_ns > 0:  # NaN too
                 continue
@@ -98,8 +114,8 @@ def _long_rows(points: pd.DataFrame) -> pd.DataFrame:
             marks.append(
                 {
                     "row": row["row"],
-                    "size": row["size"],
-                    "size_text": f"{row['size']:,}",
+                    "x": row["x"],
+                    "x_text": f"{row['x']:,}",
                     "series": series,
                     "duration_ns": value_ns,
                     "low_ns": low_ns,
@@ -109,7 +125,7 @@ def _long_rows(points: pd.DataFrame) -> pd.DataFrame:
                 }
             )
     columns = (
-        "row", "size", "size_text", "series", "duration_ns", "low_ns", "high_ns", "text", "spread",
+        "row", "x", "x_text", "series", "duration_ns", "low_ns", "high_ns", "text", "spread",
     )  # fmt: skip
     return pd.DataFrame(marks, columns=list(columns))
 
@@ -117,24 +133,29 @@ def _long_rows(points: pd.DataFrame) -> pd.DataFrame:
 def _takeaway(points: pd.DataFrame, crossings: Sequence[Crossover]) -> str:
     if points.empty:
         return "No point has been timed yet."
-    parts = []
+    words, parts = words_of(points), []
     for name, row in points.groupby("row", sort=False):
         first, last = row.iloc[0], row.iloc[-1]
+        at_first, at_last = (words.at.format(f"{one['x']:,}") for one in (first, last))
         parts.append(
-            f"{name}: a step takes {time_text(first['step_ns'])} at {first['size']:,} and "
-            f"{time_text(last['step_ns'])} at {last['size']:,}."
+            f"{name}: a step takes {time_text(first['step_ns'])} at {at_first} and "
+            f"{time_text(last['step_ns'])} at {at_last}."
         )
-    return " ".join([*parts, *(one.sentence for one in crossings if one.size is not None)])
+    return " ".join([*parts, *(one.sentence for one in crossings if one.x is not None)])
 
 
-def _note(points: pd.DataFrame, crossings: Sequence[Crossover], *, has_gpu: bool) -> str:
+def _note(
+    points: pd.DataFrame, crossings: Sequence[Crossover], *, has_gpu: bool, is_crowded: bool
+) -> str:
     parts = ["Both axes are logarithmic. The bars at the step times show the middle half."]
-    if has_gpu:
+    if is_crowded:
+        parts.append("With so many lines only the step time is drawn; the rest is in the table.")
+    elif has_gpu:
         parts.append(
             "Where the step time follows the CPU line, the GPU waits; where it follows the GPU "
             "line, the GPU sets the pace."
         )
-    if any(one.size is not None for one in crossings):
+    if crossing_rules(crossings) is not None:
         parts.append("A dashed upright marks where the busy share crosses 50 or 80 %.")
     if (points["gpu_source"] == "queue").any():
         parts.append(
@@ -147,7 +168,7 @@ def _note(points: pd.DataFrame, crossings: Sequence[Crossover], *, has_gpu: bool
 def _sheet(points: pd.DataFrame, *, has_gpu: bool) -> pd.DataFrame:
     columns: dict[str, object] = {
         "Row": points["row"],
-        "Size": points["size"],
+        words_of(points).name: points["x"],
         "Step (µs)": points["step_ns"] / 1000,
         "Lower quartile (µs)": points["step_p25_ns"] / 1000,
         "Upper quartile (µs)": points["step_p75_ns"] / 1000,

@@ -14,7 +14,9 @@ from profcore.charts.size_axis import (
     POINT_PX,
     row_color,
     row_names,
-    size_axis,
+    row_scale,
+    words_of,
+    x_axis,
 )
 from profcore.units import bytes_rate_text, flops_rate_text, percent_text
 
@@ -26,7 +28,7 @@ _TERA: Final = 1e12
 
 
 def throughput_figure(points: pd.DataFrame, roof: Roof | None, *, is_matmul: bool) -> Figure:
-    """Draw the achieved rate of the unprofiled step over size, with the device's ceiling.
+    """Draw the achieved rate of the unprofiled step over what grows, with the device's ceiling.
 
     Args:
         points: The table of `profcore.comparison.points`.
@@ -42,14 +44,14 @@ def throughput_figure(points: pd.DataFrame, roof: Roof | None, *, is_matmul: boo
     data = pd.DataFrame(
         {
             "row": points["row"],
-            "size": points["size"],
-            "size_text": [f"{size:,}" for size in points["size"]],
+            "x": points["x"],
+            "x_text": [f"{x:,}" for x in points["x"]],
             "rate": points[column] / _TERA,
             "text": [rate_text(value) for value in points[column]],
             "share": shares,
         }
     )
-    x = size_axis(points["size"].tolist())
+    words, x = words_of(points), x_axis(points)
     y = alt.Y(
         "rate:Q",
         title=f"Achieved ({unit})",
@@ -61,9 +63,12 @@ def throughput_figure(points: pd.DataFrame, roof: Roof | None, *, is_matmul: boo
     marks = base.mark_point(filled=True, size=POINT_PX).encode(
         x=x,
         y=y,
-        color=alt.Color("row:N", sort=rows, legend=None),
+        color=alt.Color("row:N", sort=rows, scale=row_scale(rows), legend=None),
         tooltip=tooltip(
-            ("size_text", "Size"), ("text", "Achieved"), ("share", "Of the ceiling"), ("row", "Row")
+            ("x_text", words.name),
+            ("text", "Achieved"),
+            ("share", "Of the ceiling"),
+            ("row", "Row"),
         ),
     )
     layers: list[Picture] = [lines, marks]
@@ -76,7 +81,7 @@ def throughput_figure(points: pd.DataFrame, roof: Roof | None, *, is_matmul: boo
         sheet=pd.DataFrame(
             {
                 "Row": points["row"],
-                "Size": points["size"],
+                words.name: points["x"],
                 f"Achieved ({unit})": points[column] / _TERA,
                 "Of the ceiling": shares,
             }
@@ -101,7 +106,7 @@ def _takeaway(points: pd.DataFrame, column: str, ceiling: float | None, *, is_ma
         return "No point has been timed yet."
     best = points.iloc[int(points[column].to_numpy().argmax())]
     rate = flops_rate_text(best[column]) if is_matmul else bytes_rate_text(best[column])
-    text = f"At most {rate}, at size {best['size']:,} ({best['row']})"
+    text = f"At most {rate}, at {words_of(points).name.lower()} {best['x']:,} ({best['row']})"
     if ceiling is not None:
         text += f": {percent_text(best[column] / ceiling)} of the ceiling"
     return f"{text}."

@@ -4,13 +4,14 @@ The JSON object (times in µs, what is not known is null):
 
     {"schema_version": 1, "id", "folder", "title", "state", "message",
      "device": {"name", "kind"} or null,
+     "axis": the knob along which the points of a row differ: "size", "batch" or "warmup",
      "points": [{"id", "row", "workload", "size", "batch", "dtype", "compile", "warmup", "state",
                  "message", "step_us_median", "step_us_p25", "step_us_p75", "cpu_us_median",
                  "gpu_us", "gpu_source", "busy_fraction", "launches", "kernels", "flops_per_s",
                  "bytes_per_s", "intensity_flops_per_byte", "roof_flops_per_s", "first_call_us",
                  "compile_cache"}],
-     "crossovers": [{"row", "threshold", "state", "size", "below": {"size", "busy_fraction"} or
-                     null, "above": the same, "sentence"}],
+     "crossovers": [{"row", "threshold", "state", "axis": "size" or "batch", "at": where on it,
+                     "below": {"at", "busy_fraction"} or null, "above": the same, "sentence"}],
      "break_even": [{"id", "state", "steps", "compile_us", "gain_us", "sentence", "arithmetic"}],
      "ceilings": {"source", "source_text", "flops_per_s": {format: rate}, "memory_bytes_per_s",
                   "launch_us"} or null}
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from profcore.sweeps import Sweep
 
 
+_AXIS_HEADS = {"warmup": "warm-up"}
+
+
 def sweep_report(sweep: Sweep, analyses: Mapping[str, Analysis], root: Path) -> dict[str, Any]:
     """Return the answer as plain containers.
 
@@ -66,6 +70,7 @@ def sweep_report(sweep: Sweep, analyses: Mapping[str, Analysis], root: Path) -> 
         }
         if places
         else None,
+        "axis": str(table["axis"].iloc[0]) if len(table) else "size",
         "points": [_point(point, rows.get(point.id), ceilings) for point in sweep.points],
         "crossovers": [_crossover(found) for found in crossovers(table)],
         "break_even": [
@@ -123,13 +128,14 @@ def _point(
 
 def _crossover(found: Crossover) -> dict[str, Any]:
     def neighbour(point: tuple[int, float] | None) -> dict[str, Any] | None:
-        return None if point is None else {"size": point[0], "busy_fraction": _number(point[1])}
+        return None if point is None else {"at": point[0], "busy_fraction": _number(point[1])}
 
     return {
         "row": found.row,
         "threshold": found.threshold,
         "state": found.state,
-        "size": _number(found.size),
+        "axis": found.axis,
+        "at": _number(found.x),
         "below": neighbour(found.below),
         "above": neighbour(found.above),
         "sentence": found.sentence,
@@ -164,28 +170,38 @@ def sweep_text(sweep: Sweep, answer: Mapping[str, Any]) -> str:
 def _lines(sweep: Sweep, answer: Mapping[str, Any]) -> Iterator[str]:
     device = answer["device"]
     yield f"{sweep.title}" + (f", on {device['name']}" if device else "")
-    heads = ("size", "step", "middle half", "CPU", "GPU", "busy", "achieved", "row")
-    cells = [heads, *(_cells(point) for point in answer["points"])]
+    axis = answer["axis"]
+    heads = (
+        _AXIS_HEADS.get(axis, axis),
+        "step",
+        "middle half",
+        "CPU",
+        "GPU",
+        "busy",
+        "achieved",
+        "row",
+    )
+    cells = [heads, *(_cells(point, axis) for point in answer["points"])]
     widths = [max(len(line[place]) for line in cells) for place in range(len(heads) - 1)]
     for line in cells:
         numbers = [cell.rjust(width) for cell, width in zip(line[:-1], widths, strict=True)]
         yield "  " + "  ".join([*numbers, line[-1]])
-    yield from (found["sentence"] for found in answer["crossovers"])
+    yield from dict.fromkeys(found["sentence"] for found in answer["crossovers"])
     yield from (found["sentence"] for found in answer["break_even"])
     if answer["ceilings"]:
         yield f"Ceilings: {answer['ceilings']['source_text']}"
 
 
-def _cells(point: Mapping[str, Any]) -> tuple[str, ...]:
+def _cells(point: Mapping[str, Any], axis: str) -> tuple[str, ...]:
     def shown(name: str) -> str:
         return "" if point[name] is None else time_text(point[name] * 1000)
 
     if point["step_us_median"] is None:
-        return (f"{point['size']:,}", "", "", "", "", "", "", point["message"])
+        return (f"{point[axis]:,}", "", "", "", "", "", "", point["message"])
     busy = "" if point["busy_fraction"] is None else percent_text(point["busy_fraction"])
     spread = f"{shown('step_us_p25')} to {shown('step_us_p75')}"
     return (
-        f"{point['size']:,}",
+        f"{point[axis]:,}",
         shown("step_us_median"),
         spread,
         shown("cpu_us_median"),

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from profcore.comparison.noise import step_difference
+import msgspec
+
+from profcore.comparison.noise import StepDifference, step_difference
+from profcore.comparison.points import varies
+from profcore.comparison.runs import same_work
+from profcore.comparison.turns import turns_difference
+from profcore.comparison.verdict import chance_text
 from profcore.units import time_text
 
 if TYPE_CHECKING:
@@ -36,7 +42,14 @@ class BreakEven:
     arithmetic: tuple[str, ...]
 
 
-def break_even(eager: Timings, compiled: Timings, *, mode: str, where: str) -> BreakEven:
+def break_even(
+    eager: Timings,
+    compiled: Timings,
+    *,
+    mode: str,
+    where: str,
+    turns: StepDifference | None = None,
+) -> BreakEven:
     """Weigh the cost of compiling against what it saves per step.
 
     Args:
@@ -44,10 +57,16 @@ def break_even(eager: Timings, compiled: Timings, *, mode: str, where: str) -> B
         compiled: Times of the same experiment, compiled.
         mode: The compile mode, for the sentence.
         where: The setting, for the sentence: "size 64".
+        turns: Eager against compiled, timed by turns in one process, where that was done: it then
+            decides in the place of the two times.
     """
     compile_ns = max(0, compiled.first_call_ns - eager.first_call_ns)
-    gain_ns = eager.step_ns_median - compiled.step_ns_median
-    difference = step_difference([eager], [compiled])
+    difference = step_difference([eager], [compiled]) if turns is None else turns
+    eager_ns, compiled_ns = eager.step_ns_median, compiled.step_ns_median
+    if turns is not None:
+        eager_ns, compiled_ns = turns.a_ns, turns.a_ns * turns.ratio
+    gain_ns = eager_ns - compiled_ns
+    how = "A step" if turns is None else "Timed by turns in one process, a step"
     arithmetic = [
         (
             f"The first call took {time_text(compiled.first_call_ns)} compiled and "
@@ -55,17 +74,18 @@ def break_even(eager: Timings, compiled: Timings, *, mode: str, where: str) -> B
             f"{_CACHES[compiled.compile_cache]}."
         ),
         (
-            f"A step takes {time_text(compiled.step_ns_median)} compiled and "
-            f"{time_text(eager.step_ns_median)} eager."
+            f"{how} takes {time_text(compiled_ns)} compiled and {time_text(eager_ns)} eager; such "
+            f"times may differ {chance_text(difference)} by chance."
         ),
     ]
     state: Literal["pays", "never", "no difference"]
     steps = None
     if not difference.is_real:
         state = "no difference"
+        apart = f"{time_text(abs(gain_ns))} {'less' if gain_ns > 0 else 'longer'}"
         sentence = (
-            f"compile {mode} at {where}: the step times do not differ by more than the noise, so "
-            "compiling never pays for itself as far as this run can tell."
+            f"compile {mode} at {where}: cannot be told; a compiled step takes {apart}, which is "
+            "not beyond noise."
         )
     elif gain_ns <= 0:
         state = "never"
@@ -74,7 +94,12 @@ def break_even(eager: Timings, compiled: Timings, *, mode: str, where: str) -> B
         )
     else:
         state, steps = "pays", compile_ns / gain_ns
-        arithmetic.append(f"{time_text(compile_ns)} ÷ {time_text(gain_ns)} = {steps:,.0f} steps.")
+        took_ns = steps * compiled_ns
+        arithmetic.append(
+            f"{time_text(compile_ns)} ÷ {time_text(gain_ns)} = {steps:,.0f} steps, which take "
+            f"{time_text(took_ns)}."
+        )
+        arithmetic.append(_range_text(compile_ns, eager_ns, difference))
         sentence = (
             f"compile {mode} at {where}: pays for itself after {steps:,.0f} steps, because each "
             f"saves {time_text(gain_ns)}."
@@ -89,6 +114,17 @@ def break_even(eager: Timings, compiled: Timings, *, mode: str, where: str) -> B
     )
 
 
+def _range_text(compile_ns: int, eager_ns: float, difference: StepDifference) -> str:
+    """Say how far the number of steps is known: the gain lies within the interval of the ratio."""
+    soonest = compile_ns / (eager_ns * (1 - difference.low_ratio))
+    latest = compile_ns / (eager_ns * (1 - difference.high_ratio))
+    return f"Within the noise: {_two_digits(soonest)} to {_two_digits(latest)} steps."
+
+
+def _two_digits(steps: float) -> str:
+    return f"{float(f'{steps:.2g}'):,.0f}"
+
+
 def break_evens(points: Sequence[Recording]) -> tuple[tuple[Recording, BreakEven], ...]:
     """Return the break-even of every compiled point that has an eager one beside it.
 
@@ -100,15 +136,35 @@ def break_evens(points: Sequence[Recording]) -> tuple[tuple[Recording, BreakEven
         for point in points
         if point.experiment.compile == "eager" and point.timings is not None
     }
+    experiments = [point.experiment for point in points]
+    varying = [
+        (word, knob)
+        for word, knob in (("batch", "batch"), ("", "dtype"), ("warm-up", "warmup"))
+        if varies(knob, experiments)
+    ]
     found = []
     for point in points:
         twin = eager.get(_but_mode(point))
         mode = point.experiment.compile
         if mode == "eager" or twin is None or point.timings is None:
             continue
-        where = f"size {point.experiment.size:,}"
-        found.append((point, break_even(twin, point.timings, mode=mode, where=where)))
+        where = ", ".join(
+            [f"size {point.experiment.size:,}"]
+            + [f"{word} {getattr(point.experiment, knob)}".strip() for word, knob in varying]
+        )
+        even = break_even(twin, point.timings, mode=mode, where=where, turns=_turns(point))
+        found.append((point, even))
     return tuple(found)
+
+
+def _turns(point: Recording) -> StepDifference | None:
+    """Return what a compiled point took by turns with its eager twin, if it was timed so."""
+    beside = point.beside
+    if beside is None or not same_work(
+        beside.experiment, msgspec.structs.replace(point.experiment, compile="eager")
+    ):
+        return None
+    return turns_difference([], [beside])
 
 
 def _but_mode(point: Recording) -> tuple[object, ...]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import pandas as pd
 
 from profcore import workloads
+from profcore.comparison.runs import matters
 from profcore.rules.headline import headline
 
 if TYPE_CHECKING:
@@ -17,9 +18,13 @@ if TYPE_CHECKING:
     from profcore.experiment import Experiment
     from profcore.recording import Recording
 
+Axis = Literal["size", "batch", "warmup"]
+
 COLUMNS: Final[dict[str, str]] = {
     "id": "of the recording",
-    "row": "name of the row of sizes it belongs to: what it shares with other points",
+    "row": "name of the row it belongs to: what it shares with other points of a line in a chart",
+    "axis": "the knob that changes along a row, the same for all points: see `axis_of`",
+    "x": "this point's value of that knob",
     "compile": "compile mode",
     "size": "rows and columns of each matrix",
     "batch": "matrices at once",
@@ -40,7 +45,10 @@ COLUMNS: Final[dict[str, str]] = {
     "first_call_ns": "the first call, compilation included (float)",
     "compile_cache": "`fresh`, `kept`, or empty for eager",
 }
-"""One row per timed point; by row of sizes in the order of the sweep, then by size."""
+"""One row per timed point; by row in the order of the sweep, then along the axis."""
+
+AXES: Final[tuple[Axis, ...]] = ("size", "batch", "warmup")
+"""What can stand on an x axis, the first that varies first."""
 
 _NAMED: Final = ("compile", "dtype", "batch", "warmup", "bias", "workload")
 """Knobs that name a row, as far as they differ between the rows."""
@@ -57,25 +65,50 @@ def points_table(
             launches and its GPU time by events.
     """
     timed = [point for point in points if point.timings is not None]
-    names = row_names([point.experiment for point in timed])
+    experiments = [point.experiment for point in timed]
+    axis = axis_of(experiments)
+    names = row_names(experiments, axis)
     order = {name: place for place, name in enumerate(dict.fromkeys(names))}
     rows = [
-        _row(point, name, (analyses or {}).get(point.id))
+        {"row": name, "axis": axis, "x": getattr(point.experiment, axis)}
+        | _row(point, (analyses or {}).get(point.id))
         for point, name in zip(timed, names, strict=True)
     ]
-    rows.sort(key=lambda row: (order[row["row"]], row["size"], row["batch"]))
+    rows.sort(key=lambda row: (order[row["row"]], row["x"]))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def row_names(experiments: Sequence[Experiment]) -> list[str]:
+def axis_of(experiments: Sequence[Experiment]) -> Axis:
+    """Return the knob that a chart of these points has on its x axis.
+
+    The size, if there are several; else the batch, else the number of warm-up calls; the size where
+    none of them varies.
+    """
+    for axis in AXES:
+        if varies(axis, experiments):
+            return axis
+    return "size"
+
+
+def row_names(experiments: Sequence[Experiment], axis: Axis = "size") -> list[str]:
     """Return for each point what to call its row: the knobs that differ between rows.
 
-    A sweep over sizes alone has one row, named by its compile mode.
+    Args:
+        experiments: Of the points.
+        axis: Not named, because it changes along the row.
+
+    Returns:
+        A sweep over one knob alone has one row, named by its compile mode.
     """
-    varying = [knob for knob in _NAMED if len({getattr(one, knob) for one in experiments}) > 1] or [
-        "compile"
-    ]
+    varying = [knob for knob in _NAMED if knob != axis and varies(knob, experiments)]
+    varying = varying or ["compile"]
     return [", ".join(_knob_text(one, knob) for knob in varying) for one in experiments]
+
+
+def varies(knob: str, experiments: Sequence[Experiment]) -> bool:
+    """Tell whether a knob differs among experiments in which it has an effect."""
+    values = {getattr(one, knob) for one in experiments if matters(knob, one)}
+    return len(values) > 1
 
 
 def _knob_text(experiment: Experiment, knob: str) -> str:
@@ -87,7 +120,7 @@ def _knob_text(experiment: Experiment, knob: str) -> str:
     return f"{value} bias" if knob == "bias" else str(value)
 
 
-def _row(point: Recording, name: str, analysis: Analysis | None) -> dict[str, Any]:
+def _row(point: Recording, analysis: Analysis | None) -> dict[str, Any]:
     timings, experiment = point.timings, point.experiment
     if timings is None:
         msg = f"{point.id} was not timed"
@@ -103,7 +136,6 @@ def _row(point: Recording, name: str, analysis: Analysis | None) -> dict[str, An
     step_ns = timings.step_ns_median
     return {
         "id": point.id,
-        "row": name,
         "compile": experiment.compile,
         "size": experiment.size,
         "batch": experiment.batch,

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 COLUMNS: Final[dict[str, str]] = {
     "id": "of the recording",
-    "row": "name of its row of sizes",
-    "size": "rows and columns of each matrix",
+    "row": "name of its row",
+    "axis": "the knob that changes along a row",
+    "x": "this point's value of that knob",
     "intensity": "FLOP per byte, by the workload's formulas (float)",
     "flops_per_s": "achieved: FLOP of a step over its unprofiled time (float)",
     "roof_flops_per_s": "what the roof allows at this intensity (float; NaN: no ceiling known)",
@@ -80,7 +81,8 @@ def roofline_table(points: pd.DataFrame, roof: Roof | None) -> pd.DataFrame:
         {
             "id": points["id"],
             "row": points["row"],
-            "size": points["size"],
+            "axis": points["axis"],
+            "x": points["x"],
             "intensity": points["step_flops"] / points["step_bytes"],
             "flops_per_s": points["flops_per_s"],
         }
