@@ -158,7 +158,7 @@ def from_query(query: Mapping[str, str]) -> Experiment:
 
 def describe(experiment: Experiment) -> str:
     """Return one line that names the experiment, for lists: "matmul_add · 64 · bf16 · eager"."""
-    parts = [experiment.workload, f"{experiment.size:,}".replace(",", " ")]
+    parts = [experiment.workload, f"{experiment.size:,}"]
     if experiment.workload == "batched_matmul":
         parts[-1] = f"{experiment.batch} × {parts[-1]}"
     parts.append(experiment.dtype)

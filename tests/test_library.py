@@ -52,7 +52,7 @@ class TestFolders:
         assert len(folder.name) == 12
         recording = library.open(folder.name)
         assert recording.experiment == experiment
-        assert recording.title == "matmul_add · 4 096 · bf16 · eager · warm-up 3"
+        assert recording.title == "matmul_add · 4,096 · bf16 · eager · warm-up 3"
         assert sorted(path.name for path in folder.iterdir()) == ["experiment.json", "owner.json"]
         assert [path.name for path in library.root.iterdir()] == [folder.name]
 

@@ -54,6 +54,14 @@ CASES = (
     # --- B2: window [32, 432] holds 4 x 2 us: 2 %; at most 2 / (100 / 4.5) = 9 %.
     Case(rule="B2", state="fired", rows=WAITING, says=("2.0 %", "9.0 %", "waits for the CPU")),
     # Window [125, 525] holds 4 x 95 us.
+    Case(
+        rule="B2",
+        state="fired",
+        rows=WAITING,
+        known=own_run(step_us=40),
+        # A newcomer does not know the rules by their letters.
+        says=("The step time without the profiler is known here too", "How busy the GPU really is"),
+    ),
     Case(rule="B2", state="fired", rows=BUSY, says=("95.0 %", "the GPU is the limit")),
     Case(rule="B2", state="fired", rows=HALF, says=("30.0 %", "100.0 %", "cannot be told")),
     Case(rule="B2", state="not_checked", rows=WAITING[:10], says=("Only 2 steps",)),

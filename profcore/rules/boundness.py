@@ -90,7 +90,10 @@ def _b2(quantities: Quantities) -> Observation | None:
             f"{LIMIT_TEXT[limit]}."
         )
     if quantities.busy_unprofiled_fraction is not None:
-        text += " B1 knows the unprofiled time and counts."
+        text += (
+            " The step time without the profiler is known here too, and what it says (“How busy "
+            "the GPU really is”) counts more."
+        )
     return Observation(text=text, advice=_LIMIT_ADVICE[limit])
 
 
@@ -134,7 +137,7 @@ B5 = Rule(
     observe=_b5,
     meaning="In normal running the GPU is the limit. The idle stretches in this trace are there "
     "because the profiler slowed the CPU down.",
-    advice="Nothing to change: believe B1.",
+    advice="Nothing to change: believe the share of the normal step.",
     source=f"{H200}: cuDNN attention 94 % busy unprofiled, 47 % in its own trace",
 )
 
@@ -180,7 +183,7 @@ def _t1(quantities: Quantities) -> Observation | None:
         meaning="The guide would call this overhead-bound. It is not: without the profiler the "
         "GPU is busy most of the step. The CPU side of this trace is long because the profiler "
         "stretches it, and because the CPU runs ahead while the GPU works.",
-        advice="Believe the busy share of B1.",
+        advice="Believe the share of a step without the profiler (“How busy the GPU really is”).",
     )
 
 

@@ -15,6 +15,7 @@ from profcore.units import (
     flops_rate_text,
     flops_text,
     percent_text,
+    ratio_text,
     time_text,
 )
 
@@ -35,6 +36,9 @@ def cpu_run_lines(quantities: Quantities) -> list[Line]:
                 table="timings",
             )
         )
+    if cold := cold_start(quantities):
+        left_out = " It is left out of what follows." if quantities.first_step_is_cold else ""
+        lines.append(Line(text=f"{cold}{left_out}", table="steps"))
     if largest := largest_operator(quantities):
         name, share = largest
         lines.append(
@@ -63,6 +67,26 @@ def cpu_run_lines(quantities: Quantities) -> list[Line]:
             text = f"At least {bytes_text(moved)} per step: {bytes_rate_text(moved / step_s)}."
         lines.append(Line(text=text, table="experiment"))
     return lines
+
+
+def cold_start(quantities: Quantities) -> str:
+    """Say what the first call cost where the run was to begin cold; empty where it was not.
+
+    A trace that somebody opened does not say how it began: there the first step tells.
+    """
+    experiment, step_ns = quantities.experiment, quantities.worked_ns
+    begins_cold = experiment.warmup == 0 if experiment else quantities.first_step_is_cold
+    if not begins_cold or not len(step_ns):
+        return ""
+    compiled = experiment is not None and experiment.compile != "eager"
+    took = f"The first recorded step took {time_text(int(step_ns[0]))}"
+    took += ", compiling included" if compiled else ""
+    if len(step_ns) == 1:
+        return f"{took}. That is the cold start; no later step was recorded to compare it with."
+    later_ns = float(np.median(step_ns[1:]))
+    later = f"the later ones {time_text(later_ns)} (median)"
+    times = f": {ratio_text(int(step_ns[0]) / later_ns)} as long" if later_ns else ""
+    return f"{took}, {later}{times}. That is the cold start."
 
 
 def largest_operator(quantities: Quantities) -> tuple[str, float] | None:

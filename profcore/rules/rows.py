@@ -101,9 +101,13 @@ def chain(quantities: Quantities, row: int) -> list[int]:
 def evidence(
     quantities: Quantities, rows: NDArray[np.int64], *, limit: int = EVIDENCE_MAX
 ) -> tuple[Evidence, ...]:
-    """Return the longest few rows, longest first."""
-    longest = rows[np.argsort(-quantities.trace.duration_ns[rows], kind="stable")][:limit]
-    return tuple(evidence_of(quantities, int(row)) for row in longest)
+    """Return a few rows: the longest of each name first, then the longest of the others."""
+    longest = rows[np.argsort(-quantities.trace.duration_ns[rows], kind="stable")]
+    _, first = np.unique(quantities.trace.name[longest], return_index=True)
+    is_first = np.zeros(len(longest), np.bool_)
+    is_first[first] = True
+    chosen = np.concatenate((longest[is_first], longest[~is_first]))[:limit]
+    return tuple(evidence_of(quantities, int(row)) for row in chosen)
 
 
 def evidence_of(quantities: Quantities, row: int) -> Evidence:

@@ -99,10 +99,12 @@ def _cpu_run(quantities: Quantities) -> Verdict:
     elif largest is not None:
         name, share = largest
         where += f": {name} takes {percent_text(share)} of {cpu_run.share_of(quantities)}"
+    cold = cpu_run.cold_start(quantities)
     return Verdict(
         rule="B1",
         bound="cpu-run",
-        sentence=f"{where}. Whether a GPU would wait for the CPU cannot be seen without a GPU.",
+        sentence=f"{where}. {cold}{' ' if cold else ''}Whether a GPU would wait for the CPU "
+        "cannot be seen without a GPU.",
         arithmetic=tuple(lines),
         advice=_ADVICE["cpu-run"],
         suggestions=suggest(quantities, "cpu-run"),
