@@ -3,7 +3,8 @@
 import streamlit as st
 
 from pages._panels.cost import setup
-from pages._panels.machine import machine_line
+from pages._panels.into_view import bring_new_recording_into_view, do_as_asked
+from pages._panels.machine import likely_has_gpu, machine_line
 from pages._panels.notices import show_notice
 from pages._panels.result import show_recording
 from pages._panels.runner import get_library, get_runner
@@ -20,9 +21,11 @@ st.caption(
 if recording_id:
     st.markdown(f":small[:material/arrow_downward: [To the result](#{RESULT_ANCHOR})]")
 machine = machine_line(runner)
-has_gpu = machine is not None and machine.gpu is not None
+# The order of the page must not change under the visitor when the machine becomes known.
+has_gpu = likely_has_gpu() if machine is None else machine.gpu is not None
 
-if not recording_id and machine is not None and not has_gpu:
+bring_new_recording_into_view(recording_id)
+if not recording_id and not has_gpu:
     st.header("Open an example recorded on a GPU", anchor=False)
     sample_cards()
     st.header("Or run an experiment on this CPU", anchor=False)
@@ -32,7 +35,8 @@ show_notice()
 
 if recording_id:
     show_recording(recording_id, runner, library)
-elif has_gpu or machine is None:
+elif has_gpu:
     st.caption("Nothing is on show yet: press Run, or open an example.")
     st.header("Examples recorded on a GPU", anchor=False)
     sample_cards()
+do_as_asked()

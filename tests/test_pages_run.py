@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 import streamlit as st
 
+from pages._panels import machine as machine_panel
 from profcore.errors import QueueFullError
 from profcore.experiment import Experiment, from_query
 from profcore.recording import Phase
@@ -41,6 +42,21 @@ class TestMachine:
         keys = [button.key for button in visit.app.button]
         assert keys.index("run_button") < keys.index("open_h200-matmul-add-64")
         assert visit.app.selectbox(key="device").options == ["auto", "cuda:0", "cpu"]
+
+    @pytest.mark.parametrize(("drivers", "knobs_first"), [(("/dev/null",), True), ((), False)])
+    def test_the_order_while_it_looks_is_the_one_that_will_be(
+        self,
+        visit: Visit,
+        monkeypatch: pytest.MonkeyPatch,
+        drivers: tuple[str, ...],
+        knobs_first: bool,  # noqa: FBT001 - a case of the table above
+    ) -> None:
+        monkeypatch.setattr(machine_panel, "_DRIVER_FILES", drivers)
+        visit.runner.machine = None
+        visit.with_samples().open()
+        keys = [button.key for button in visit.app.button]
+        first = keys.index("run_button") < keys.index("open_h200-matmul-add-64")
+        assert first is knobs_first
 
     def test_while_it_looks_nothing_can_be_run_and_then_it_can(self, visit: Visit) -> None:
         visit.runner.machine = None

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages._panels.cost import why_not
 from pages._panels.notices import leave_notice
-from pages._panels.samples import load_samples
+from pages._panels.samples import sample_of
 from pages._panels.start import RUN_PARAMETER, set_knobs
 from pages._panels.text import plain
 from profcore.analysis import Analysis
@@ -61,6 +61,8 @@ def confirm_button(
     if trial is None:
         return
     offer = offer_of(trial, recording, runner)
+    if rule == VERDICT_RULE:
+        st.markdown("**Do not take its word for it: put the verdict to the test**")
     for prediction in trial.predictions:
         st.caption(f"*Prediction:* {plain(prediction.sentence)}")
     reason = "" if offer.is_made else _why_not(trial, offer, runner)
@@ -88,8 +90,8 @@ def offer_of(trial: Trial, recording: Recording | None, runner: JobRunner) -> Of
     before_id = recording.id if recording is not None else ""
     after_id = ""
     if not is_own:
-        before_id = before_id or _sample_of(trial.before)
-        after_id = _sample_of(trial.after)
+        before_id = before_id or sample_of(trial.before)
+        after_id = sample_of(trial.after)
     if not (before_id and after_id):
         after_id = ""
         if recording is None or not _is_here(recording, runner):
@@ -113,15 +115,6 @@ def _is_here(recording: Recording, runner: JobRunner) -> bool:
         return not recording.is_sample
     device = machine.find(where.device)
     return device is not None and (where.device == "cpu" or device.name == where.device_name)
-
-
-def _sample_of(experiment: Experiment) -> str:
-    """Return the id of the sample of this experiment, wherever it was made, or an empty text."""
-    wanted = msgspec.structs.replace(experiment, device="auto")
-    for sample in load_samples():
-        if msgspec.structs.replace(sample.experiment, device="auto") == wanted:
-            return sample.id
-    return ""
 
 
 def _why_not(trial: Trial, offer: Offer, runner: JobRunner) -> str:

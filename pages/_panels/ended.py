@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._panels.start import RESULT_ANCHOR, set_knobs, set_knobs_and_start
+from pages._panels.start import RESULT_ANCHOR, set_knobs_and_start, show_knobs_of
 from pages._panels.text import plain
 from profcore.experiment import describe
 from profcore.recording import Recording
@@ -41,7 +41,7 @@ def ended(recording: Recording) -> None:
                 "Use these settings",
                 icon=":material/tune:",
                 key="use_settings",
-                on_click=set_knobs,
+                on_click=show_knobs_of,
                 args=(recording.experiment,),
-                help="Moves the knobs above to this run's settings.",
+                help="Moves the knobs to this run's settings and shows them.",
             )

@@ -5,7 +5,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from pages._panels.text import plain
 from profcore.charts import Figure
+from profcore.charts.highlight import named
 
 TABLE_PX = 330
 ROWS_IN_FULL = 8
@@ -21,6 +23,8 @@ def figure_panel(figure: Figure, key: str) -> None:
     """Draw one figure."""
     with st.container(key=f"figure_{key}"):
         st.subheader(figure.question, anchor=False)
+        if figure.outlined:
+            st.markdown(f":material/ink_highlighter: {plain(outlined_words(figure))}")
         left, right = st.columns([3, 2], gap="medium")
         with left:
             _charts(figure, key)
@@ -30,13 +34,19 @@ def figure_panel(figure: Figure, key: str) -> None:
             st.caption(figure.note)
 
 
+def outlined_words(figure: Figure) -> str:
+    """Return what is highlighted in a figure; empty when nothing is."""
+    return f"Outlined: {named(figure.outlined)}." if figure.outlined else ""
+
+
 def _charts(figure: Figure, key: str) -> None:
+    takeaway = f"{figure.takeaway} {outlined_words(figure)}".rstrip()
     if figure.first is None:
-        st.altair_chart(figure.chart, alt=figure.takeaway, key=f"chart_{key}")
+        st.altair_chart(figure.chart, alt=takeaway, key=f"chart_{key}")
         return
     apart, rest = st.columns([1, 3], vertical_alignment="bottom")
     apart.altair_chart(figure.first, alt=figure.first_takeaway, key=f"chart_{key}_first")
-    rest.altair_chart(figure.chart, alt=figure.takeaway, key=f"chart_{key}")
+    rest.altair_chart(figure.chart, alt=takeaway, key=f"chart_{key}")
 
 
 def sheet(table: pd.DataFrame, *, name: str, key: str) -> None:

@@ -1,5 +1,7 @@
 """What this machine can do, in one line; it says so while that is still being found out."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from pages._panels.text import plain
@@ -7,6 +9,8 @@ from profcore.jobs import JobRunner
 from profcore.machine import Machine
 
 LOOK_EVERY_S = 0.5
+_DRIVER_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
+"""What the drivers of NVIDIA, of AMD and of Windows' Linux put there."""
 
 
 def machine_line(runner: JobRunner) -> Machine | None:
@@ -19,6 +23,14 @@ def machine_line(runner: JobRunner) -> Machine | None:
     else:
         _wait(runner)
     return machine
+
+
+def likely_has_gpu() -> bool:
+    """Guess, until the machine is known, whether it has a GPU; only the page's order rests on it.
+
+    Guessed from the files of the drivers: asking PyTorch takes seconds.
+    """
+    return any(Path(name).exists() for name in _DRIVER_FILES)
 
 
 @st.fragment(run_every=LOOK_EVERY_S)

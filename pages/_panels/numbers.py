@@ -27,13 +27,14 @@ def number_card(label: str, value: str, below: str, explanation: str) -> None:
 def _step_time(numbers: Headline) -> None:
     label = "Step time, no profiler"
     explanation = (
-        "Median time of a step measured without the profiler, waiting for the device. The "
-        "quartiles say how much it varies."
+        "Median time of a step measured without the profiler, many times over, waiting for the "
+        "device. The middle half of the repeats says how much it varies."
     )
     if numbers.step_ns is None or numbers.step_p25_ns is None or numbers.step_p75_ns is None:
         number_card(label, UNKNOWN, "not measured in this recording", explanation)
         return
-    below = f"half lie in {time_text(numbers.step_p25_ns)} – {time_text(numbers.step_p75_ns)}"
+    low, high = time_text(numbers.step_p25_ns), time_text(numbers.step_p75_ns)
+    below = f"half of the repeats: {low} to {high}"
     if numbers.taken_after:
         below += "; timed after profiling"
         explanation += (

@@ -5,8 +5,19 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from pages._panels.highlight import (
+    Chosen,
+    can_be_highlighted,
+    choose,
+    choose_evidence,
+    chosen,
+    clear,
+    evidence_key,
+    place_to_come_back_to,
+    redraw_if_new,
+)
 from pages._panels.text import plain
-from profcore.rules import FAMILIES, Finding
+from profcore.rules import FAMILIES, Evidence, Finding
 from profcore.units import time_text
 
 
@@ -63,6 +74,11 @@ def kind_badge(kind: str) -> str:
     return f":{words.color}-badge[{words.icon} {words.label}]"
 
 
+def finding_key(finding: Finding) -> str:
+    """Return the key of the row of a finding."""
+    return f"finding_{finding.rule}"
+
+
 @st.fragment
 def observations_panel(
     findings: tuple[Finding, ...], *, follow: Callable[[Finding], None] | None = None
@@ -73,6 +89,7 @@ def observations_panel(
         findings: All of them.
         follow: Draws what can be done about one that was seen, below its advice.
     """
+    redraw_if_new()
     st.subheader("What was seen, and what it likely means", anchor=False)
     by_state = {
         state: [finding for finding in findings if finding.state == state] for state in _STATES
@@ -90,22 +107,32 @@ def observations_panel(
     if not shown:
         st.caption(_EMPTY.get(str(state), ""))
     elif state == "fired":
+        now = chosen(findings)
         with st.container(gap="xsmall"):
             for finding in sorted(shown, key=lambda finding: list(KINDS).index(finding.kind)):
-                _seen(finding, follow)
+                mine = now if now is not None and now.finding is finding else None
+                _seen(finding, follow, mine)
     else:
         _unseen(shown, is_checked=state == "clear")
 
 
-def _seen(finding: Finding, follow: Callable[[Finding], None] | None) -> None:
-    with st.container(border=True, key=f"finding_{finding.rule}"):
+def _seen(
+    finding: Finding, follow: Callable[[Finding], None] | None, highlighted: Chosen | None
+) -> None:
+    with st.container(border=True, key=finding_key(finding)):
         observation, meaning, advice = st.columns([5, 5, 4], gap="medium")
         with observation:
             with st.container(gap="xxsmall"):
+                if highlighted is not None:
+                    place_to_come_back_to()
                 st.markdown(f"{kind_badge(finding.kind)} **{plain(finding.title)}**")
                 st.markdown(_small(finding.observation))
-            with st.expander("Evidence and source", type="compact"):
-                _evidence(finding)
+            if can_be_highlighted(finding):
+                _highlight_button(finding, highlighted)
+            # Drawing the page anew would close the list in which something was picked.
+            is_picked = highlighted is not None and highlighted.place is not None
+            with st.expander("Evidence and source", type="compact", expanded=is_picked):
+                _evidence(finding, highlighted)
         with meaning, st.container(gap="xxsmall"):
             st.caption("Likely meaning")
             st.markdown(_small(finding.meaning))
@@ -120,18 +147,55 @@ def _small(text: str) -> str:
     return f":small[{plain(text)}]"
 
 
-def _evidence(finding: Finding) -> None:
-    lines = []
-    for evidence in finding.evidence:
-        place = [] if evidence.step is None else [f"step {evidence.step}"]
-        if evidence.start_ns is not None:
-            place.append(f"at {time_text(evidence.start_ns)}")
-        words = evidence.text + (f" ({', '.join(place)})" if place else "")
-        lines.append(f"- {_small(words)}")
-    if lines:
-        st.markdown("\n".join(lines))
+def _highlight_button(finding: Finding, highlighted: Chosen | None) -> None:
+    if highlighted is None:
+        st.button(
+            "Highlight in the charts",
+            icon=":material/ink_highlighter:",
+            type="tertiary",
+            key=f"highlight_{finding.rule}",
+            on_click=choose,
+            args=(finding.rule,),
+            help="Outlines the bars that this observation speaks of in the charts above, and "
+            "fades the others.",
+        )
+    else:
+        st.button(
+            "Clear the highlight",
+            icon=":material/close:",
+            type="tertiary",
+            key=f"unhighlight_{finding.rule}",
+            on_click=clear,
+            args=(finding_key(finding),),
+        )
+
+
+def _evidence(finding: Finding, highlighted: Chosen | None) -> None:
+    words = [_words(one) for one in finding.evidence]
+    if can_be_highlighted(finding):
+        # The address says what is picked: a choice elsewhere lets go of this one.
+        key = evidence_key(finding.rule)
+        st.session_state[key] = None if highlighted is None else highlighted.place
+        st.radio(
+            "The events it rests on; choose one to see its bars in the charts",
+            range(len(words)),
+            index=None,
+            format_func=lambda place: _small(words[place]),
+            key=key,
+            on_change=choose_evidence,
+            args=(finding.rule,),
+        )
+    elif words:
+        st.markdown("\n".join(f"- {_small(text)}" for text in words))
     st.caption(f"Rule {plain(finding.rule)} · {plain(finding.family)}")
     st.caption(f"Source: {plain(finding.source)}")
+
+
+def _words(evidence: Evidence) -> str:
+    place = [] if evidence.step is None else [f"step {evidence.step}"]
+    if evidence.start_ns is not None:
+        place.append(f"at {time_text(evidence.start_ns)}")
+    return evidence.text + (f" ({', '.join(place)})" if place else "")
 
 
 def _unseen(findings: list[Finding], *, is_checked: bool) -> None:

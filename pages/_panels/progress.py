@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages._panels.into_view import RESULT, bring_into_view
 from pages._panels.start import RESULT_ANCHOR
 from pages._panels.text import plain
 from profcore.jobs import JobRunner, JobView
@@ -15,6 +16,7 @@ def watch(runner: JobRunner, run_id: str, title: str) -> None:
     """Draw an active run four times a second; when it ends, rerun the page once for its result."""
     view = runner.view(run_id)
     if view is None or view.state not in ACTIVE:
+        bring_into_view(RESULT)
         st.rerun()
     with st.container(border=True, key="progress"):
         st.header(plain(title), anchor=RESULT_ANCHOR)

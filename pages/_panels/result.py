@@ -11,11 +11,13 @@ from pages._panels.numbers import numbers_panel
 from pages._panels.origin import RECORDED_WORDS, link_popover, made_where, origin_panel
 from pages._panels.progress import watch
 from pages._panels.results import load
-from pages._panels.start import RESULT_ANCHOR, set_knobs
+from pages._panels.samples import sample_of, samples_fold
+from pages._panels.start import RESULT_ANCHOR, open_recording, show_knobs_of
 from pages._panels.text import plain
 from pages._panels.timeline_link import timeline_link
 from pages._panels.trace_result import result_panels
 from pages._panels.verdict import verdict_panel
+from profcore import workloads
 from profcore.errors import ProfcoreError
 from profcore.experiment import describe
 from profcore.jobs import JobRunner
@@ -59,7 +61,10 @@ def _done(recording: Recording, runner: JobRunner, library: Library) -> None:
 
     def verdict() -> None:
         verdict_panel(result.verdict, recording, runner)
-        confirm_button(VERDICT_RULE, result.analysis, recording, runner)
+        with st.container(key="verdict_test", gap="xsmall"):
+            confirm_button(VERDICT_RULE, result.analysis, recording, runner)
+        if not result.analysis.totals.gpu_recorded:
+            _same_on_a_gpu(recording)
 
     def follow(finding: Finding) -> None:
         if finding.rule not in VERDICT_RULES:  # the verdict has their button
@@ -71,13 +76,22 @@ def _done(recording: Recording, runner: JobRunner, library: Library) -> None:
     result_panels(
         result, verdict=verdict, numbers=lambda: numbers_panel(result.numbers), follow=follow
     )
-    if not result.analysis.totals.gpu_recorded:
-        st.caption(
-            "A run on a GPU has one more chart here: which kernels fill the GPU's time. The "
-            "recorded examples show it."
-        )
     downloads_panel(recording, result)
     origin_panel(recording)
+    samples_fold()
+
+
+def _same_on_a_gpu(recording: Recording) -> None:
+    """Lead from a run on a CPU to the example of the same experiment on a GPU, if there is one."""
+    if sample_id := sample_of(recording.experiment):
+        st.button(
+            "See the same experiment on a GPU",
+            icon=":material/arrow_forward:",
+            key="same_on_a_gpu",
+            on_click=open_recording,
+            args=(sample_id,),
+            help="Opens the recorded example: what bounds this program where there is a GPU.",
+        )
 
 
 def _header(recording: Recording) -> None:
@@ -86,15 +100,16 @@ def _header(recording: Recording) -> None:
         st.header(plain(recording.title), anchor=RESULT_ANCHOR)
         if recording.is_sample:
             st.markdown(f":blue-badge[{RECORDED_WORDS}]")
-        st.caption(made_where(recording))
+        workload = workloads.find(recording.experiment.workload)
+        st.caption(f"{workload.title} · {made_where(recording)}")
     with right, st.container(horizontal=True, horizontal_alignment="right"):
         st.button(
             "Use these settings",
             icon=":material/tune:",
             key="use_settings",
-            on_click=set_knobs,
+            on_click=show_knobs_of,
             args=(recording.experiment,),
-            help="Moves the knobs above to the settings of this recording.",
+            help="Moves the knobs to the settings of this recording and shows them.",
         )
         link_popover(recording)
     with st.container(horizontal=True):

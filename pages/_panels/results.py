@@ -16,6 +16,7 @@ from profcore.charts import (
     self_times_figure,
     steps_figure,
 )
+from profcore.charts.highlight import NOTHING, Highlight
 from profcore.charts.memory import NO_ROWS
 from profcore.opened.shelf import OpenedTrace
 from profcore.recording import Recording
@@ -29,6 +30,10 @@ NO_STEPS = (
     "No chart per step: the file marks no steps. Record with a schedule and call profiler.step()."
 )
 NO_IDLE = "What the GPU waited for is drawn between steps; fewer than two steps have GPU work here."
+NO_GPU_CHARTS = (
+    "A run on a GPU has three more charts here: which kernels fill the GPU's time, what it waits "
+    "for, and how much launched work waits for it. The recorded examples show them."
+)
 NO_QUEUE = "How much launched work waits cannot be drawn: no GPU work has its launch in this file."
 
 _VERSION = 2
@@ -151,17 +156,17 @@ def _summarize(
     )
 
 
+def figures_with(result: Result, marked: Highlight) -> tuple[Figure, ...]:
+    """Return the figures of a result with some bars highlighted."""
+    drawn_anew = _figures_of_rows(result.analysis, marked)
+    return (*drawn_anew, *result.figures[len(drawn_anew) :])
+
+
 def _figures(analysis: Analysis) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
-    has_gpu = analysis.totals.gpu_recorded
-    step_ns = analysis.timings.step_ns_median if analysis.timings else None
-    figures, remarks = [self_times_figure(analysis.operators, gpu_recorded=has_gpu)], []
-    if len(analysis.steps):
-        steps = steps_figure(analysis.steps, unprofiled_ns=step_ns, gpu_recorded=has_gpu)
-        figures.append(steps)
-    else:
+    figures, remarks = _figures_of_rows(analysis, NOTHING), []
+    if not len(analysis.steps):
         remarks.append(NO_STEPS)
-    if has_gpu:
-        figures.append(kernels_figure(analysis.kernels, analysis.copies))
+    if analysis.totals.gpu_recorded:
         if len(analysis.idle):
             figures.append(idle_figure(analysis.idle, analysis.steps))
         elif len(analysis.steps):
@@ -170,8 +175,24 @@ def _figures(analysis: Analysis) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
             figures.append(queue_figure(analysis.queue))
         else:
             remarks.append(NO_QUEUE)
+    elif analysis.experiment is not None:
+        remarks.append(NO_GPU_CHARTS)
     if len(analysis.memory):
         figures.append(memory_figure(analysis.memory))
     elif analysis.experiment is None:  # the knobs of an experiment do not record memory
         remarks.append(NO_ROWS)
     return tuple(figures), tuple(remarks)
+
+
+def _figures_of_rows(analysis: Analysis, marked: Highlight) -> list[Figure]:
+    """Return the figures in which events have bars: operators, steps, kernels."""
+    has_gpu = analysis.totals.gpu_recorded
+    step_ns = analysis.timings.step_ns_median if analysis.timings else None
+    figures = [self_times_figure(analysis.operators, gpu_recorded=has_gpu, marked=marked)]
+    if len(analysis.steps):
+        figures.append(
+            steps_figure(analysis.steps, unprofiled_ns=step_ns, gpu_recorded=has_gpu, marked=marked)
+        )
+    if has_gpu:
+        figures.append(kernels_figure(analysis.kernels, analysis.copies, marked=marked))
+    return figures

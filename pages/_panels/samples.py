@@ -1,13 +1,17 @@
 """The recordings that ship with the program, as cards."""
 
+import msgspec
 import streamlit as st
 
 from pages._panels.outcome import verdict_line
 from pages._panels.start import open_recording
 from pages._panels.text import plain
 from profcore import library
-from profcore.experiment import describe
+from profcore.experiment import Experiment, describe
 from profcore.recording import Recording
+
+CARDS_OPEN = 3
+"""Examples that are seen without unfolding: one row beside each other."""
 
 
 @st.cache_resource(show_spinner=False)
@@ -17,11 +21,36 @@ def load_samples() -> list[Recording]:
 
 
 def sample_cards() -> None:
-    """Draw one card per sample: its setting, its verdict, and a button that opens it."""
+    """Draw the first few samples, and the others in a fold: what comes below stays in reach."""
     samples = load_samples()
     if not samples:
         st.caption("No recorded examples are installed with this copy of the program.")
         return
+    _cards(samples[:CARDS_OPEN])
+    others = samples[CARDS_OPEN:]
+    if others:
+        with st.expander(f"{len(others)} more examples", icon=":material/expand_more:"):
+            _cards(others)
+
+
+def samples_fold() -> None:
+    """Draw all samples in a fold, for a page that shows something else."""
+    samples = load_samples()
+    if samples:
+        with st.expander("Examples recorded on a GPU", icon=":material/view_module:"):
+            _cards(samples)
+
+
+def sample_of(experiment: Experiment) -> str:
+    """Return the id of the sample of this experiment, wherever it was made, or an empty text."""
+    wanted = msgspec.structs.replace(experiment, device="auto")
+    for sample in load_samples():
+        if msgspec.structs.replace(sample.experiment, device="auto") == wanted:
+            return sample.id
+    return ""
+
+
+def _cards(samples: list[Recording]) -> None:
     with st.grid(3, min_column_width=280):
         for sample in samples:
             _card(sample)

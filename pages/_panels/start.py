@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages._panels.into_view import KNOBS, bring_into_view
 from pages._panels.notices import leave_notice
 from pages._panels.runner import get_runner
 from profcore import workloads
@@ -10,6 +11,11 @@ from profcore.experiment import Experiment
 
 RUN_PARAMETER = "run"
 """Name of the URL parameter that holds the id of the recording on show."""
+
+RULE_PARAMETER = "rule"
+"""Id of a rule that fired: the bars of its evidence are highlighted in the charts."""
+EVENT_PARAMETER = "event"
+"""Place of one piece of that evidence in its list, from 1; without it all of them are meant."""
 
 RESULT_ANCHOR = "result"
 """Where the recording on show begins: on a phone the knobs fill two screens above it."""
@@ -24,12 +30,19 @@ def start(experiment: Experiment) -> None:
     except ProfcoreError as error:
         leave_notice(f"Not started. {error}")
         return
-    st.query_params[RUN_PARAMETER] = run_id
+    open_recording(run_id)
 
 
 def open_recording(recording_id: str) -> None:
     """Show a recording or a sample on the Run page."""
+    forget_highlight()
     st.query_params[RUN_PARAMETER] = recording_id
+
+
+def forget_highlight() -> None:
+    """Take out of the address what was highlighted: it belongs to one recording."""
+    for name in (RULE_PARAMETER, EVENT_PARAMETER):
+        st.query_params.pop(name, None)
 
 
 def set_knobs(experiment: Experiment) -> None:
@@ -43,6 +56,12 @@ def set_knobs(experiment: Experiment) -> None:
             continue
         st.session_state[name] = getattr(experiment, name)
     st.session_state[_EXTRA_SIZE] = experiment.size
+
+
+def show_knobs_of(experiment: Experiment) -> None:
+    """Move the knobs to an experiment and show them: they stand far above a result."""
+    set_knobs(experiment)
+    bring_into_view(KNOBS)
 
 
 def set_knobs_and_start(experiment: Experiment) -> None:

@@ -54,6 +54,8 @@ class Figure:
     first: Picture | None = None
     """A part with a scale of its own, drawn before the chart."""
     first_takeaway: str = ""
+    outlined: tuple[str, ...] = ()
+    """What is highlighted, in words; empty: nothing, and all bars look as ever."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,6 +13,7 @@ from profcore.charts.figure import (
     ROW_PX,
     TEXT_COLOR,
     Figure,
+    Picture,
     color,
     label_axis,
     labels,
@@ -20,10 +21,14 @@ from profcore.charts.figure import (
     unit_for,
     value_axis,
 )
+from profcore.charts.highlight import NOTHING
+from profcore.charts.outline import OUTLINED, band, with_outline
 from profcore.units import percent_text, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+
+    from profcore.charts.highlight import Highlight
 
 ROWS_MAX: Final = 12
 NAME_MAX: Final = 1_000
@@ -39,15 +44,36 @@ FULL_NAME: Final = "Full name"
 _COPY_FAMILIES: Final = {"memcpy": "copy", "memset": "fill"}
 
 
-def kernels_figure(kernels: pd.DataFrame, copies: pd.DataFrame) -> Figure:
+def kernels_figure(
+    kernels: pd.DataFrame, copies: pd.DataFrame, *, marked: Highlight = NOTHING
+) -> Figure:
     """Draw the summed time of each kernel, copy and fill, the longest first.
 
     Args:
         kernels: The table of `profcore.analysis.kernels`.
         copies: The table of `profcore.analysis.copies`.
+        marked: The bars that are highlighted; they are drawn even where they are short.
     """
     work = _work(kernels, copies)
-    shown = work.head(ROWS_MAX).copy()
+    is_marked = pd.Series(
+        [bar in marked.gpu_work for bar in zip(work["name"], work["kind"], strict=True)],
+        index=work.index,
+        dtype=bool,
+    )
+    added = int(is_marked.iloc[ROWS_MAX:].sum())
+    shown = work[is_marked | (work.index < ROWS_MAX)].copy()
+    shown[OUTLINED] = is_marked[shown.index]
+    return Figure(
+        question=QUESTION,
+        chart=_chart(shown),
+        takeaway=_takeaway(work),
+        sheet=_sheet(work),
+        note=_note(work, added=added),
+        outlined=tuple(work["short_name"][is_marked]),
+    )
+
+
+def _chart(shown: pd.DataFrame) -> Picture:
     largest_ns = float(shown["sum_ns"].max()) if len(shown) else 0.0
     unit = unit_for(largest_ns)
     shown["series"] = GPU
@@ -56,8 +82,10 @@ def kernels_figure(kernels: pd.DataFrame, copies: pd.DataFrame) -> Figure:
     shown["end"] = [_end(row) for row in shown.to_dict("records")]
     shown["name"] = [name[:NAME_MAX] for name in shown["name"]]
     shown["sum_text"] = [time_text(sum_ns) for sum_ns in shown["sum_ns"]]
-    base = alt.Chart(shown).encode(
-        y=label_axis("label", list(shown["label"])),
+    y = label_axis("label", list(shown["label"]))
+    plain = alt.Chart(shown)
+    base = plain.encode(
+        y=y,
         x=value_axis(
             "sum",
             title=f"GPU time, all recorded steps ({unit.name})",
@@ -71,13 +99,11 @@ def kernels_figure(kernels: pd.DataFrame, copies: pd.DataFrame) -> Figure:
     values = base.mark_text(align="left", baseline="middle", dx=4, color=TEXT_COLOR).encode(
         text="end:N"
     )
-    return Figure(
-        question=QUESTION,
-        chart=(bars + values).properties(height=alt.Step(ROW_PX)),
-        takeaway=_takeaway(work),
-        sheet=_sheet(work),
-        note=_note(work),
-    )
+    layers = [bars, values]
+    if shown[OUTLINED].any():
+        layers = [band(plain, y=y), with_outline(bars), values]
+    chart: Picture = alt.layer(*layers).properties(height=alt.Step(ROW_PX))
+    return chart
 
 
 def _work(kernels: pd.DataFrame, copies: pd.DataFrame) -> pd.DataFrame:
@@ -85,6 +111,7 @@ def _work(kernels: pd.DataFrame, copies: pd.DataFrame) -> pd.DataFrame:
     of_kernels = pd.DataFrame(
         {
             "name": kernels["name"],
+            "kind": "kernel",
             "short_name": kernels["short_name"],
             "family": kernels["family"],
             "calls": kernels["calls"],
@@ -99,6 +126,7 @@ def _work(kernels: pd.DataFrame, copies: pd.DataFrame) -> pd.DataFrame:
     of_copies = pd.DataFrame(
         {
             "name": copies["name"],
+            "kind": copies["kind"],
             "short_name": copies["name"],
             "family": copies["kind"].map(_COPY_FAMILIES),
             "calls": copies["calls"],
@@ -152,7 +180,7 @@ def _takeaway(work: pd.DataFrame) -> str:
     return text
 
 
-def _note(work: pd.DataFrame) -> str:
+def _note(work: pd.DataFrame, *, added: int) -> str:
     text = (
         "Behind each bar: its share of the summed GPU time, and calls × typical time of a call. "
         "A name is short here; the table has it whole in its last column."
@@ -163,7 +191,8 @@ def _note(work: pd.DataFrame) -> str:
             "sum and the rank of such a kernel mislead."
         )
     if len(work) > ROWS_MAX:
-        text += f" The {ROWS_MAX} longest of {len(work)} are drawn."
+        text += f" The {ROWS_MAX} longest of {len(work)} are drawn"
+        text += f", and {added} that {'is' if added == 1 else 'are'} highlighted." if added else "."
     return text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import altair as alt
 import pandas as pd
@@ -19,7 +19,12 @@ from profcore.charts.figure import (
     tooltip,
     unit_for,
 )
+from profcore.charts.highlight import NOTHING
+from profcore.charts.outline import OUTLINED, band, with_outline
 from profcore.units import ratio_text, time_text
+
+if TYPE_CHECKING:
+    from profcore.charts.highlight import Highlight
 
 FIRST_STEP_RATIO: Final = 3.0
 """A first step this much longer than the median of the others gets a panel of its own: on a
@@ -35,27 +40,61 @@ QUESTION: Final = "How long does each step take, and how much of it is the GPU b
 QUESTION_CPU: Final = "How long does each step take?"
 
 
-def steps_figure(steps: pd.DataFrame, *, unprofiled_ns: float | None, gpu_recorded: bool) -> Figure:
+def steps_figure(
+    steps: pd.DataFrame,
+    *,
+    unprofiled_ns: float | None,
+    gpu_recorded: bool,
+    marked: Highlight = NOTHING,
+) -> Figure:
     """Draw the length of each recorded step on the CPU, the GPU's busy time in it, and a line.
 
     Args:
         steps: The table of `profcore.analysis.steps`.
         unprofiled_ns: Median step time without the profiler; None leaves the line out.
         gpu_recorded: False leaves the GPU bars out.
+        marked: The steps that are highlighted; they are drawn however many there are.
     """
-    drawn = steps.head(STEPS_DRAWN_MAX)
+    is_marked = steps["number"].isin(marked.steps)
+    table = steps.assign(**{OUTLINED: is_marked})
+    drawn = table[is_marked | (table.index < STEPS_DRAWN_MAX)]
     apart = _first_stands_apart(drawn)
     rest = drawn.iloc[1:] if apart else drawn
-    first = _bars(drawn.iloc[:1], unprofiled_ns=None, gpu_recorded=gpu_recorded) if apart else None
-    chart = _bars(rest, unprofiled_ns=unprofiled_ns, gpu_recorded=gpu_recorded, legend=True)
+    fades = bool(is_marked.any())
+    first = (
+        _bars(drawn.iloc[:1], unprofiled_ns=None, gpu_recorded=gpu_recorded, fades=fades)
+        if apart
+        else None
+    )
+    chart = _bars(
+        rest, unprofiled_ns=unprofiled_ns, gpu_recorded=gpu_recorded, fades=fades, legend=True
+    )
+    added = len(drawn) - min(len(steps), STEPS_DRAWN_MAX)
     return Figure(
         question=QUESTION if gpu_recorded else QUESTION_CPU,
         chart=chart,
         takeaway=_takeaway(rest, unprofiled_ns=unprofiled_ns, gpu_recorded=gpu_recorded),
         sheet=_sheet(steps, gpu_recorded=gpu_recorded),
-        note=_note(steps, apart=apart, unprofiled_ns=unprofiled_ns, gpu_recorded=gpu_recorded),
+        note=_note(
+            steps, apart=apart, unprofiled_ns=unprofiled_ns, gpu_recorded=gpu_recorded, added=added
+        ),
         first=first,
         first_takeaway=_first_takeaway(drawn) if apart else "",
+        outlined=_outlined(steps["number"][is_marked].tolist()),
+    )
+
+
+def _outlined(numbers: list[int]) -> tuple[str, ...]:
+    """Name the highlighted steps; neighbours are one stretch."""
+    stretches: list[tuple[int, int]] = []
+    for number in sorted(set(numbers)):
+        if stretches and number == stretches[-1][1] + 1:
+            stretches[-1] = (stretches[-1][0], number)
+        else:
+            stretches.append((number, number))
+    return tuple(
+        f"step {first}" if first == last else f"steps {first} to {last}"
+        for first, last in stretches
     )
 
 
@@ -68,7 +107,12 @@ def _first_stands_apart(steps: pd.DataFrame) -> bool:
 
 
 def _bars(
-    steps: pd.DataFrame, *, unprofiled_ns: float | None, gpu_recorded: bool, legend: bool = False
+    steps: pd.DataFrame,
+    *,
+    unprofiled_ns: float | None,
+    gpu_recorded: bool,
+    fades: bool,
+    legend: bool = False,
 ) -> Picture:
     long = _long_rows(steps, gpu_recorded=gpu_recorded)
     largest_ns = max(float(long["duration_ns"].max()) if len(long) else 0.0, unprofiled_ns or 0.0)
@@ -77,15 +121,17 @@ def _bars(
     present = [CPU, GPU] if gpu_recorded else [CPU]
     named = present if unprofiled_ns is None else [*present, UNPROFILED]
     names = named if legend else []
-    bars: alt.Chart = alt.Chart(long, height=HEIGHT_PX + LEGEND_LINE_PX * len(names)).mark_bar()
-    bars = bars.encode(
-        x=alt.X(
-            "step:N",
-            title="Recorded step (ProfilerStep#)" if legend else "First step",
-            sort=None,
-            axis=alt.Axis(labelAngle=0, labelOverlap=True),
-        ),
-        xOffset=alt.XOffset("series:N", sort=present),
+    x = alt.X(
+        "step:N",
+        title="Recorded step (ProfilerStep#)" if legend else "First step",
+        sort=list(dict.fromkeys(long["step"])),
+        axis=alt.Axis(labelAngle=0, labelOverlap=True),
+    )
+    offset = alt.XOffset("series:N", sort=present)
+    plain = alt.Chart(long, height=HEIGHT_PX + LEGEND_LINE_PX * len(names))
+    bars: alt.Chart = plain.mark_bar().encode(
+        x=x,
+        xOffset=offset,
         y=alt.Y(
             "duration:Q",
             title=f"Time ({unit.name})",
@@ -96,9 +142,12 @@ def _bars(
             ("step", "Step"), ("series", "What"), ("text", "Time"), ("kernels", "Kernels")
         ),
     )
-    if unprofiled_ns is None:
-        return bars
-    return alt.layer(bars, _line(unprofiled_ns, unit, names))
+    layers: list[Picture] = (
+        [band(plain, x=x, xOffset=offset), with_outline(bars)] if fades else [bars]
+    )
+    if unprofiled_ns is not None:
+        layers.append(_line(unprofiled_ns, unit, names))
+    return layers[0] if len(layers) == 1 else alt.layer(*layers)
 
 
 def _line(unprofiled_ns: float, unit: Unit, legend: list[str]) -> Picture:
@@ -129,10 +178,12 @@ def _long_rows(steps: pd.DataFrame, *, gpu_recorded: bool) -> pd.DataFrame:
                 "duration_ns": duration_ns,
                 "text": time_text(duration_ns),
                 "kernels": f"{row['kernels']:,}",
+                OUTLINED: row[OUTLINED],
             }
             for series, duration_ns in sides
         ]
-    return pd.DataFrame(bars, columns=["step", "series", "duration_ns", "text", "kernels"])
+    columns = ["step", "series", "duration_ns", "text", "kernels", OUTLINED]
+    return pd.DataFrame(bars, columns=columns)
 
 
 def _takeaway(steps: pd.DataFrame, *, unprofiled_ns: float | None, gpu_recorded: bool) -> str:
@@ -157,12 +208,19 @@ def _first_takeaway(steps: pd.DataFrame) -> str:
 
 
 def _note(
-    steps: pd.DataFrame, *, apart: bool, unprofiled_ns: float | None, gpu_recorded: bool
+    steps: pd.DataFrame, *, apart: bool, unprofiled_ns: float | None, gpu_recorded: bool, added: int
 ) -> str:
     parts = []
     if apart:
         parts.append(f"{_first_takeaway(steps)} It is drawn apart, on a scale of its own.")
-    if unprofiled_ns is not None:
+    if unprofiled_ns is not None and not gpu_recorded and unprofiled_ns > steps["cpu_ns"].max():
+        # Where the GPU works on, a step takes longer than the CPU needs for it: nothing is odd.
+        parts.append(
+            "The dashed line, the time of a step without the profiler, lies above all bars, though "
+            "the profiler can only add time: the machine was busier while it was taken. Run it "
+            "again when nothing else runs."
+        )
+    elif unprofiled_ns is not None:
         parts.append(
             "The profiler makes the CPU slower, so a bar may stand above the dashed line: the "
             "line is what a step really takes."
@@ -172,7 +230,8 @@ def _note(
             "GPU work counts to the step that launched it, even where the GPU does it later."
         )
     if len(steps) > STEPS_DRAWN_MAX:
-        parts.append(f"The first {STEPS_DRAWN_MAX} of {len(steps)} steps are drawn.")
+        more = f", and {added} that {'is' if added == 1 else 'are'} highlighted" if added else ""
+        parts.append(f"The first {STEPS_DRAWN_MAX} of {len(steps)} steps are drawn{more}.")
     return " ".join(parts)
 
 

@@ -68,6 +68,18 @@ def charts(page: Page, figure: str) -> Locator:
     return page.locator(f".st-key-figure_{figure} {CHART}")
 
 
+def bars(page: Page, figure: str) -> Locator:
+    """Return the bars drawn for one question; each says what it is to people who do not see it."""
+    return page.locator(f".st-key-figure_{figure} svg.marks path[aria-roledescription=bar]")
+
+
+def outlined(page: Page, figure: str) -> Locator:
+    """Return the bars of one question that stand out against the others."""
+    return page.locator(
+        f".st-key-figure_{figure} svg.marks path[aria-roledescription=bar][stroke=currentColor]"
+    )
+
+
 def run_id(page: Page) -> str:
     """Return the id in the address, once it is there."""
     expect(page).to_have_url(RUN_ID)

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from profcore.recording import TABLE_FILE, TRACE_FILE
 from tests.e2e import screen
 from tests.e2e.server import ROOT
-from tests.page_recordings import gpu_rows, write_recording
+from tests.page_recordings import GEMM, gpu_rows, write_recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +27,7 @@ HOSTILE = f"gemm ![i]({TRAP}p.png) [l]({TRAP}) {TRAP} www.evil.example a@evil.ex
 PAGES = {
     "start": "/",
     "result": f"/?run={ID}",
+    "highlighted": f"/?run={ID}&rule=E1&event=1",
     "sample": "/?run=h200-matmul-add-64-cold",
     "failed": f"/?run={FAILED_ID}",
     "guide": "/guide",
@@ -126,6 +127,49 @@ def test_page_is_sound(
     assert hosts <= {filled.host, ""}
     assert screen.overflow_px(page) == 0
     assert screen.accessibility_faults(page) == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_evidence_is_highlighted_in_the_charts_and_cleared(
+    filled: Server, visitor: Callable[..., Page], scheme: str, width: int
+) -> None:
+    # GIVEN an observation: kernels too short; its evidence are the product of each of the four
+    # warm steps and one sum
+    page = visitor(color_scheme=scheme, viewport={"width": width, "height": 844})
+    open_quietly(page, filled, f"/?run={ID}")
+    row = page.locator(".st-key-finding_E1")
+    expect(screen.bars(page, "2")).to_have_count(2)
+    expect(screen.outlined(page, "2")).to_have_count(0)
+
+    # WHEN it is highlighted
+    row.get_by_role("button", name="Highlight in the charts").click()
+
+    # THEN the page shows the line that says so, and its bars stand out in all three charts: the
+    # GPU bars of two operators; of four steps that of the CPU and of the GPU; two kernels
+    line = page.locator(".st-key-highlight")
+    expect(line).to_contain_text("Kernels too short for their launches")
+    expect(line).to_be_in_viewport()
+    for figure, count in {"0": 2, "1": 8, "2": 2}.items():
+        expect(screen.outlined(page, figure)).to_have_count(count)
+
+    # AND one piece of evidence alone stands out, and a reload shows the same
+    line.get_by_role("link", name="Back to the observation").click()
+    row.get_by_text("Evidence and source").click()
+    row.get_by_role("radiogroup").get_by_text(GEMM).first.click()
+    expect(screen.outlined(page, "1")).to_have_count(2)
+    expect(screen.outlined(page, "2")).to_have_count(1)
+    assert GEMM in (screen.outlined(page, "2").get_attribute("aria-label") or "")
+    expect(line).to_be_in_viewport()
+    page.reload()
+    screen.settle(page)
+    expect(screen.outlined(page, "1")).to_have_count(2)
+
+    # AND clearing it in its row leaves the row in view and the charts as they were
+    row.get_by_role("button", name="Clear the highlight").click()
+    expect(line).to_have_count(0)
+    for figure in "012":
+        expect(screen.outlined(page, figure)).to_have_count(0)
+    expect(row).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("state", ["Not seen", "Not checked"])
