@@ -9,7 +9,14 @@ import pandas as pd
 import pytest
 
 from profcore.analysis import Analysis, blocks, gaps, timeline
-from profcore.charts import kernel_variation, step_strip, timeline_words
+from profcore.charts import (
+    kernel_variation,
+    step_strip,
+    timeline_bars,
+    timeline_style,
+    timeline_texts,
+    timeline_words,
+)
 from profcore.charts import timeline as chart
 from profcore.charts.figure import CPU, DRIVER, GPU, PROFILER, SERIES
 from profcore.charts.timeline_layout import BAR_PX, LEVEL_PX, layout
@@ -81,12 +88,12 @@ class TestTimeline:
         assert "The GPU is idle for 225 µs of it" in figure.takeaway  # 60 + 5 + 155 + 5
 
     def test_every_kind_has_a_colour_by_the_place_of_its_meaning(self) -> None:
-        assert chart.SERIES[:4] == SERIES[:4]
+        assert timeline_bars.SERIES[:4] == SERIES[:4]
         analysis = handmade.analysis_of(
             op("x", 0, 10), launch(1, 2), overhead(4, 2), kernel("k", 20, 5), memcpy(30, 5)
         )
         series = rows_of(figure_of(analysis), 1)["series"].tolist()
-        assert sorted(series) == sorted([CPU, DRIVER, PROFILER, GPU, chart.COPY])
+        assert sorted(series) == sorted([CPU, DRIVER, PROFILER, GPU, timeline_bars.COPY])
 
     def test_labels_and_waits_are_outlines(self) -> None:
         analysis = handmade.analysis_of(
@@ -94,8 +101,15 @@ class TestTimeline:
             op("aten::mm", 5, 10),
             row("cudaDeviceSynchronize", 20, 10, cat="cuda_runtime"),
         )
-        bars = rows_of(figure_of(analysis), 1).set_index("tip")["fill"]
-        assert bars.tolist() == [chart.FAINT, chart.FULL, chart.FAINT]
+        figure = figure_of(analysis)
+        assert rows_of(figure, 0)["faint"].tolist() == [True, False, True]
+        # No gaps without a GPU: the first two layers share the bars, by their style
+        full, faint = layers(figure)[:2]
+        assert full["transform"] == [{"filter": "!datum.faint"}]
+        assert faint["transform"] == [{"filter": "datum.faint"}]
+        style = figure.chart.to_dict()["config"]["style"]
+        assert style[full["mark"]["style"]]["fillOpacity"] == timeline_style.FULL
+        assert style[faint["mark"]["style"]]["fillOpacity"] == timeline_style.FAINT
 
     def test_outlined_rows_stand_in_a_dataset_of_their_own(self) -> None:
         analysis = handmade.analysis_of(*PLAIN)
@@ -130,10 +144,49 @@ class TestTimeline:
         assert figure.note.startswith("12,000 events drawn as 1,000 blocks")
         assert bars["tip"][0].startswith("12 rows drawn as one block, 4.80 µs together")
 
+    def test_few_bars_are_elements_with_words_many_are_a_canvas(self) -> None:
+        def drawn(count: int) -> dict[str, Any]:
+            rows = [op("aten::mm", at * 10, 8) for at in range(count)]
+            return figure_of(handmade.analysis_of(*rows), end_us=count * 10).chart.to_dict()
+
+        few, many = drawn(timeline_bars.CANVAS_OVER), drawn(timeline_bars.CANVAS_OVER + 1)
+        assert few["usermeta"]["embedOptions"]["renderer"] == "svg"
+        assert few["layer"][0]["mark"]["description"] == {"expr": "datum.tip"}
+        assert many["usermeta"]["embedOptions"]["renderer"] == "canvas"
+        assert many["layer"][0]["mark"]["aria"] is False
+        assert "stroke" in many["layer"][0]["encoding"]
+
+    def test_dense_bars_cost_as_little_as_they_can(self) -> None:
+        # Each channel of a bar is evaluated anew at every zoom step: places, colour and words are
+        # what a bar needs, the rest stands in styles
+        rows = [op("aten::mm", at * 10, 8) for at in range(timeline_bars.EDGED_MAX + 1)]
+        full = layers(figure_of(handmade.analysis_of(*rows), end_us=30_000))[0]
+        assert set(full["encoding"]) == {"x", "x2", "y", "y2", "fill"}
+        assert set(full["mark"]) == {"type", "clip", "style", "tooltip", "aria"}
+        assert "params" not in full
+
+    def test_nothing_is_written_in_a_colour_that_a_canvas_does_not_know(self) -> None:
+        text = figure_of(handmade.analysis_of(*PLAIN)).chart.to_json()
+        assert "currentColor" not in text
+
+    def test_many_gaps_have_no_edges(self) -> None:
+        def gap_box(count: int) -> dict[str, Any]:
+            rows = [kernel("k", 10 * at, 4) for at in range(count + 1)]
+            figure = figure_of(handmade.analysis_of(*rows), end_us=10 * count + 4)
+            mark: dict[str, Any] = layers(figure)[0]["layer"][0]["mark"]
+            return mark
+
+        few = gap_box(timeline_texts.GAPS_EDGED_MAX)
+        assert few["stroke"] == {"expr": "ink"}
+        assert few["style"] == timeline_style.GAP_STYLE
+        many = gap_box(timeline_texts.GAPS_EDGED_MAX + 1)
+        assert "stroke" not in many
+        assert many["style"] == timeline_style.MANY_GAPS_STYLE
+
     def test_a_cpu_run_has_no_row_of_gaps(self) -> None:
         figure = figure_of(handmade.analysis_of(*handmade.cpu_rows()), end_us=300)
         assert "idle" not in figure.takeaway
-        assert len(layers(figure)) == 5
+        assert len(layers(figure)) == 6
 
     def test_lanes_stand_below_each_other(self) -> None:
         line = timeline.timeline(handmade.analysis_of(*PLAIN), start_ns=0, end_ns=105_000)

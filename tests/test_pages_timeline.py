@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from typing import TYPE_CHECKING
 
 import pytest
 import streamlit as st
 
-from pages._panels import timeline_controls, timeline_perfetto
+from pages._panels import open_state, timeline_controls, timeline_perfetto, timeline_source
 from profcore.experiment import Experiment
+from profcore.opened.arrivals import arrive
+from profcore.opened.reading import open_trace
+from profcore.opened.shelf import OpenedTrace
+from profcore.trace import perfetto, read
+from profcore.trace.writing import chrome_text
 from tests.page_app import Visit
 from tests.page_recordings import CPU, GEMM, cpu_rows, gpu_rows, write_recording
-from tests.trace_bytes import op, trace_bytes
+from tests.trace_bytes import kernel, op, trace_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +57,15 @@ def test_the_first_recording_is_shown_and_another_can_be_chosen(visit: Visit) ->
     choice.set_value("h200-matmul-add-4096").run()
     visit.is_well()
     assert visit.app.query_params["run"] == "h200-matmul-add-4096"
+
+
+def test_recordings_of_one_name_can_be_told_apart(visit: Visit) -> None:
+    # The browser sends back the words of a choice: of two alike the first would be meant
+    for name in (OWN, "ba9876543210"):
+        write_recording(visit.library.root / name)
+    visit.open("timeline_page", run=OWN)
+    options = visit.app.selectbox(key="timeline_recording").options
+    assert len(options) == len(set(options)) == 2
 
 
 def test_a_typical_step_is_shown_first(visit: Visit) -> None:
@@ -221,7 +236,118 @@ def test_hostile_names_are_never_markdown(visit: Visit) -> None:
         assert "<b>" not in outside
 
 
+@pytest.fixture
+def opened(visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenedTrace:
+    """A file of the visitor that was opened, beside a recording."""
+    monkeypatch.setattr(open_state, "default_root", lambda: tmp_path / "data")
+    monkeypatch.setattr(timeline_source, "serves_this_machine_alone", lambda: True)
+    write_recording(visit.library.root / OWN)
+    shelf = open_state.get_shelf()
+    name = "mine ![i](http://127.0.0.1:9/).json"
+    rows = trace_bytes(*gpu_rows(), kernel("overlapping", 43, 10))
+    found = open_trace(arrive(io.BytesIO(rows), name=name, root=shelf.root), shelf)
+    assert isinstance(found, OpenedTrace)
+    return found
+
+
+class TestOpenedTrace:
+    def test_it_has_a_timeline_with_chains(self, visit: Visit, opened: OpenedTrace) -> None:
+        visit.open("timeline_page", trace=opened.id, step="3")
+        assert visit.app.selectbox(key="timeline_recording").value == opened.id
+        assert alts(visit)[-1].startswith("9 rows in 2 lanes over 91.0 µs.")
+        visit.app.query_params["row"] = row_of(visit, GEMM)
+        visit.app.run()
+        visit.is_well()
+        ladder = [text.value for text in visit.app.markdown if "takes **" in text.value]
+        assert len(ladder) == 6
+        assert "http://127" not in visit.texts()
+        assert "Download the trace" not in [each.label for each in visit.app.download_button]
+
+    def test_the_list_leads_there_and_back(self, visit: Visit, opened: OpenedTrace) -> None:
+        visit.open("timeline_page", run=OWN, row="3")
+        choice = visit.app.selectbox(key="timeline_recording")
+        assert choice.value == OWN
+        choice.set_value(opened.id).run()
+        visit.is_well()
+        assert visit.app.query_params["trace"] == opened.id
+        assert not {"run", "row"} & set(visit.app.query_params)
+        visit.app.selectbox(key="timeline_recording").set_value(OWN).run()
+        visit.is_well()
+        assert visit.app.query_params["run"] == OWN
+        assert "trace" not in visit.app.query_params
+
+    def test_others_are_not_listed_to_a_visitor_from_elsewhere(
+        self, visit: Visit, opened: OpenedTrace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(timeline_source, "serves_this_machine_alone", lambda: False)
+        visit.open("timeline_page", run=OWN)
+        assert len(visit.app.selectbox(key="timeline_recording").options) == 1
+        visit.app.query_params.clear()
+        visit.open("timeline_page", trace=opened.id)
+        assert len(visit.app.selectbox(key="timeline_recording").options) == 2
+
+    @pytest.mark.parametrize("trace_id", ["f" * 32, "../../x", "![a](http://127.0.0.1:9/)"])
+    def test_one_that_is_gone_is_told(
+        self, visit: Visit, opened: OpenedTrace, trace_id: str
+    ) -> None:
+        assert opened.id != trace_id
+        visit.open("timeline_page", trace=trace_id)
+        assert len(visit.app.warning) == 1
+        assert alts(visit) == []
+
+    def test_the_page_of_the_file_leads_here(self, visit: Visit, opened: OpenedTrace) -> None:
+        visit.open("open_page", trace=opened.id)
+        queries = [
+            link.proto.query_string
+            for link in visit.app.get("page_link")
+            if "timeline" in link.proto.label
+        ]
+        assert f"trace={opened.id}" in queries
+        assert f"trace={opened.id}&rule=C5" in queries
+
+    def test_its_rows_are_handed_over(self, visit: Visit, opened: OpenedTrace) -> None:
+        visit.app.session_state["perfetto_wanted"] = opened.id
+        visit.open("timeline_page", trace=opened.id)
+        data = visit.app.get("bidi_component")[0].proto.bytes
+        handed = gzip.decompress(data.partition(b"\n")[2])
+        assert handed == perfetto.for_perfetto(chrome_text(opened.load())).text
+        assert len(read(handed, name="x.json")) == len(opened.load())
+        assert b"overlapping rows 1" in handed
+        assert "its rows are written anew for Perfetto" in visit.texts()
+
+    def test_too_many_rows_are_for_the_file_itself(
+        self, visit: Visit, opened: OpenedTrace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(timeline_perfetto, "ROWS_MAX", 10)
+        visit.open("timeline_page", trace=opened.id)
+        header = json.loads(visit.app.get("bidi_component")[0].proto.bytes.partition(b"\n")[0])
+        assert header["disabled"]
+        assert "up to 10 can be handed over" in visit.texts()
+
+
 class TestPerfetto:
+    def test_why_a_trace_was_left_as_it_is_is_told(self, visit: Visit) -> None:
+        # A number that is none: the reader mends it, Perfetto gets the file as it is
+        broken = trace_bytes(*gpu_rows()).replace(
+            b'"traceEvents": [', b'"traceEvents": [{"x": inf}, '
+        )
+        show(visit, recording={"trace": gzip.compress(broken)})
+        assert perfetto.UNTOUCHED not in visit.texts()
+        visit.app.session_state["perfetto_wanted"] = OWN
+        visit.app.run()
+        visit.is_well()
+        captions = [text.value for text in visit.app.caption]
+        assert captions.count(perfetto.UNTOUCHED) == 1
+        visit.app.run()
+        assert perfetto.UNTOUCHED in visit.texts()
+
+    def test_the_result_of_a_run_hands_over_too(self, visit: Visit) -> None:
+        write_recording(visit.library.root / OWN)
+        visit.open("run_page", run=OWN)
+        header = json.loads(visit.app.get("bidi_component")[0].proto.bytes.partition(b"\n")[0])
+        assert header["label"] == "Open in Perfetto"
+        assert not header["disabled"]
+
     def test_the_trace_is_not_sent_before_it_is_asked_for(self, visit: Visit) -> None:
         show(visit)
         data = visit.app.get("bidi_component")[0].proto.bytes

@@ -1,4 +1,4 @@
-"""What can be taken away: the trace, PyTorch's own table, the tables as CSV, the whole report."""
+"""What can be taken away: trace, PyTorch's own table, tables as CSV, the report; or to Perfetto."""
 
 from collections.abc import Callable
 
@@ -6,6 +6,7 @@ import msgspec
 import streamlit as st
 
 from pages._panels.results import Result, held_lightly
+from pages._panels.timeline_perfetto import of_recording, perfetto_panel
 from profcore.analysis import Analysis
 from profcore.commands.report import report
 from profcore.recording import Recording
@@ -26,11 +27,8 @@ def downloads_panel(recording: Recording, result: Result) -> None:
         for table in ("operators", "kernels", "steps"):
             download(f"{table.capitalize()} (CSV)", f"{name}.{table}.csv", csv_of(light, table))
         download("Report (JSON)", f"{name}.report.json", report_of(light))
-    st.markdown(
-        ":small[The trace opens in [Perfetto](https://ui.perfetto.dev), a viewer that draws every "
-        "event on lanes: download it, then drop it there. Times in the CSV files are whole "
-        "nanoseconds.]"
-    )
+    st.caption("Times in the CSV files are whole nanoseconds.")
+    perfetto_panel(of_recording(recording))
 
 
 def download(label: str, file_name: str, build: Callable[[], bytes]) -> None:

@@ -11,6 +11,8 @@ from pages._panels.open_state import TRACE_PARAMETER, get_shelf
 from pages._panels.results import Result, held_lightly, load_opened
 from pages._panels.runner import get_runner
 from pages._panels.text import plain
+from pages._panels.timeline_link import timeline_link
+from pages._panels.timeline_perfetto import of_opened, perfetto_panel
 from pages._panels.trace_numbers import trace_numbers_panel
 from pages._panels.trace_result import result_panels
 from pages._panels.verdict import bare_verdict_panel
@@ -37,6 +39,8 @@ def show_opened(trace_id: str) -> None:
 
     def follow(finding: Finding) -> None:
         confirm_button(finding.rule, light().analysis, None, get_runner())
+        if any(evidence.row is not None for evidence in finding.evidence):
+            timeline_link(opened.id, is_opened=True, rule=finding.rule)
 
     result_panels(
         result,
@@ -44,7 +48,7 @@ def show_opened(trace_id: str) -> None:
         numbers=lambda: trace_numbers_panel(glance.of(result.analysis)),
         follow=follow,
     )
-    _downloads(opened, light)
+    _downloads(opened, light, rows=len(result.analysis.trace))
     _about(opened, result)
 
 
@@ -57,7 +61,8 @@ def _header(opened: OpenedTrace, result: Result) -> None:
             f"{source.events:,} events · {bytes_text(opened.about.size_bytes)} · "
             f"opened {opened.about.opened_at[:16].replace('T', ' ')} UTC"
         )
-    with left:
+    with left, st.container(horizontal=True):
+        timeline_link(opened.id, is_opened=True, label="See its timeline")
         compare_link(opened.id)
     with (
         right,
@@ -72,13 +77,14 @@ def _header(opened: OpenedTrace, result: Result) -> None:
         )
 
 
-def _downloads(opened: OpenedTrace, light: Callable[[], Result]) -> None:
+def _downloads(opened: OpenedTrace, light: Callable[[], Result], *, rows: int) -> None:
     st.subheader("Take it with you", anchor=False)
     name = f"profcore-{opened.id[:12]}"
     with st.container(horizontal=True):
         for table in ("operators", "kernels", "steps"):
             download(f"{table.capitalize()} (CSV)", f"{name}.{table}.csv", csv_of(light, table))
         download("Report (JSON)", f"{name}.report.json", report_of(light))
+    perfetto_panel(of_opened(opened, rows=rows))
 
 
 def _about(opened: OpenedTrace, result: Result) -> None:

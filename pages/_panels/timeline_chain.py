@@ -73,9 +73,11 @@ def _other_calls(result: Result, chain: Chain) -> None:
     if chain.calls_count < 2:  # noqa: PLR2004 - nothing to choose from
         return
     trace = result.analysis.trace
+    # Numbered: the browser sends back the words of a choice, so no two may be alike.
     works = {
-        call: f"{shorten(trace.name_of(call), 30)} at {time_text(int(trace.start_ns[call]))}"
-        for call in chain.calls
+        call: f"{number}. {shorten(trace.name_of(call), 30)} "
+        f"at {time_text(int(trace.start_ns[call]))}"
+        for number, call in enumerate(chain.calls, start=1)
     }
     st.selectbox(
         "Follow another call",

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages._panels.open_state import TRACE_PARAMETER
 from pages._panels.start import RUN_PARAMETER
 
 PAGE = "pages/timeline_page.py"
@@ -18,8 +19,9 @@ SEARCH_PARAMETER = "guide_search"
 
 
 def timeline_link(
-    recording_id: str,
+    trace_id: str,
     *,
+    is_opened: bool = False,
     label: str = "See it on the timeline",
     step: int | None = None,
     row: int | None = None,
@@ -27,7 +29,8 @@ def timeline_link(
 ) -> None:
     """Draw a link to the timeline, at a step, a row or the events of a rule if given.
 
-    The label is read as Markdown: names from files go through `text.plain` first.
+    The id is that of a recording, or of an opened trace when `is_opened` says so. The label is read
+    as Markdown: names from files go through `text.plain` first.
     """
     known = {STEP_PARAMETER: step, ROW_PARAMETER: row, RULE_PARAMETER: rule}
     query = {name: str(value) for name, value in known.items() if value is not None}
@@ -35,7 +38,7 @@ def timeline_link(
         PAGE,
         label=label,
         icon=":material/view_timeline:",
-        query_params={RUN_PARAMETER: recording_id, **query},
+        query_params={TRACE_PARAMETER if is_opened else RUN_PARAMETER: trace_id, **query},
     )
 
 

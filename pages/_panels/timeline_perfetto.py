@@ -1,111 +1,92 @@
-"""Hand a trace over to Perfetto in the visitor's own browser.
-
-Perfetto's documented protocol: open its page, send "PING" until it answers "PONG", then send the
-trace as bytes. The trace goes from this server to the visitor's browser and from there to the
-opened tab; no other server gets it.
-"""
+"""Hand a trace over to Perfetto: what is handed over, and what the visitor reads about it."""
 
 import gzip
 import json
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
 import streamlit as st
 
 from pages._panels.text import plain
+from pages._panels.timeline_perfetto_button import COMPONENT
 from profcore.errors import ProfcoreError
+from profcore.opened.shelf import OpenedTrace
 from profcore.recording import Recording
 from profcore.trace import perfetto
+from profcore.trace.perfetto import Relaned
+from profcore.trace.writing import chrome_text
 from profcore.units import bytes_text
 
 ORIGIN_VARIABLE = "PROFCORE_PERFETTO_ORIGIN"
 DEFAULT_ORIGIN = "https://ui.perfetto.dev"
 STORED_MAX_BYTES = 64 * 1024**2
 """Compressed bytes that are sent through the page's connection; larger files are downloaded."""
+ROWS_MAX = 1_000_000
+"""Rows of an opened trace that are written anew; more text than that nobody's browser wants."""
 KEY = "perfetto"
-_WANTED = "perfetto_wanted"
+_WANTED, _REMARK = "perfetto_wanted", "perfetto_remark"
+_ANEW = (
+    "The opened file is not kept here, so its rows are written anew for Perfetto: names, times, "
+    "threads and which call launched which work; not shapes and stacks."
+)
 
-_HTML = """
-<button type="button" class="open"></button>
-<p class="state" role="status"></p>
-"""
 
-_CSS = """
-button {
-  font: inherit; color: var(--st-text-color); background: var(--st-background-color);
-  border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius, 0.5rem);
-  min-height: 2.5rem; padding: 0.25rem 0.75rem; cursor: pointer;
-}
-button:hover, button:focus-visible {
-  border-color: var(--st-primary-color); color: var(--st-primary-color);
-}
-button:disabled { opacity: 0.5; cursor: default; }
-p { font: inherit; font-size: 0.875rem; margin: 0.25rem 0 0; color: var(--st-text-color); }
-p:empty { display: none; }
-"""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HandOver:
+    """A trace that can be handed over; small, because the session keeps it."""
 
-_JS = """
-const tabs = new Map();  // from the key of the component to the opened tab and its timer
-const PING_MS = 100;
-const GIVE_UP_MS = 60000;
+    id: str
+    stamp: str
+    """Changes when the trace does."""
+    title: str
+    pack: Callable[[], Relaned]
+    """Gives the text; may raise ProfcoreError."""
+    too_large: str
+    """Why it cannot be handed over, in a sentence; empty when it can."""
+    words: str = ""
+    """What is special about this text."""
 
-function handOver(key, header, payload, say) {
-  const tab = tabs.get(key);
-  if (!tab || tab.done) return;
-  tab.done = true;
-  const begun = Date.now();
-  const stop = (words) => {
-    clearInterval(timer);
-    window.removeEventListener("message", onAnswer);
-    say(words);
-  };
-  const onAnswer = (event) => {
-    if (event.source !== tab.window || event.origin !== header.origin) return;
-    if (event.data !== "PONG") return;
-    const buffer = payload.slice().buffer;
-    const trace = { buffer, title: header.title, fileName: header.file };
-    tab.window.postMessage({ perfetto: trace }, header.origin);
-    stop("Handed over. Perfetto shows it in its own tab.");
-  };
-  window.addEventListener("message", onAnswer);
-  const timer = setInterval(() => {
-    if (tab.window.closed) return stop("The tab was closed before Perfetto was ready.");
-    if (Date.now() - begun > GIVE_UP_MS) {
-      return stop("Perfetto did not answer. Download the file and drop it there instead.");
-    }
-    tab.window.postMessage("PING", header.origin);
-  }, PING_MS);
-}
 
-export default function (component) {
-  const { data, key, parentElement, setTriggerValue } = component;
-  const bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
-  const end = bytes.indexOf(10);
-  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
-  const payload = bytes.subarray(end + 1);
-  const button = parentElement.querySelector(".open");
-  const state = parentElement.querySelector(".state");
-  const say = (words) => { state.textContent = words; };
-  button.textContent = header.label;
-  button.disabled = header.disabled;
-  button.onclick = () => {
-    const opened = window.open(header.origin);
-    if (!opened) {
-      say("The browser did not allow a new tab. Allow it for this page, or download the file.");
-      return;
-    }
-    tabs.set(key, { window: opened, done: false });
-    say("Getting the trace ready ...");
-    // A second time the trace is already here.
-    if (payload.length) handOver(key, header, payload, say);
-    else setTriggerValue("asked", Date.now());
-  };
-  if (header.problem) say(header.problem);
-  if (payload.length) handOver(key, header, payload, say);
-}
-"""
+def of_recording(recording: Recording) -> HandOver:
+    """Return what hands over the trace of a recording: its file."""
+    try:
+        stored_bytes = recording.trace_path.stat().st_size
+    except OSError:
+        stored_bytes = 0  # opening it says what is wrong
+    too_large = ""
+    if stored_bytes > STORED_MAX_BYTES:
+        too_large = (
+            f"This trace has {bytes_text(stored_bytes)}; up to {bytes_text(STORED_MAX_BYTES)} can "
+            "be handed over. Download it and drop it on Perfetto's page."
+        )
+    return HandOver(
+        id=recording.id,
+        stamp=str(stored_bytes),
+        title=recording.title,
+        pack=partial(perfetto.for_perfetto, recording.trace_path),
+        too_large=too_large,
+    )
 
-_COMPONENT = st.components.v2.component("profcore_perfetto", html=_HTML, css=_CSS, js=_JS)
+
+def of_opened(opened: OpenedTrace, *, rows: int) -> HandOver:
+    """Return what hands over an opened trace of so many rows: a text made from its columns."""
+    too_large = ""
+    if rows > ROWS_MAX:
+        too_large = (
+            f"This trace has {rows:,} rows; up to {ROWS_MAX:,} can be handed over. Drop the file "
+            "itself on Perfetto's page."
+        )
+    return HandOver(
+        id=opened.id,
+        stamp=opened.about.opened_at,
+        title=opened.title,
+        pack=lambda: perfetto.for_perfetto(chrome_text(opened.load())),
+        too_large=too_large,
+        words=_ANEW,
+    )
 
 
 def origin() -> str:
@@ -120,61 +101,47 @@ def origin() -> str:
 
 
 @st.fragment
-def perfetto_panel(recording: Recording) -> None:
-    """Draw the button that hands the trace over, and the download beside it."""
-    st.subheader("Every event, in Perfetto", anchor=False)
-    stored_bytes = _stored_bytes(recording)
-    fits = stored_bytes <= STORED_MAX_BYTES
+def perfetto_panel(given: HandOver, *, beside: Callable[[], None] | None = None) -> None:
+    """Draw the button that hands the trace over, and what `beside` draws next to it."""
     payload, problem = b"", ""
-    if st.session_state.pop(_WANTED, None) == recording.id and fits:
+    if st.session_state.pop(_WANTED, None) == given.id and not given.too_large:
         try:
-            payload = _packed(recording, recording.id, stored_bytes)
+            payload, remark = _packed(given, given.id, given.stamp)
+            st.session_state[_REMARK] = (given.id, remark)
         except ProfcoreError as error:
             problem = str(error)
     header = {
         "origin": origin(),
         "label": "Open in Perfetto",
-        "title": f"{recording.title} (profcore)",
-        "file": f"profcore-{recording.id}.json.gz",
-        "disabled": not fits,
+        "title": f"{given.title} (profcore)",
+        "file": f"profcore-{given.id[:12]}.json.gz",
+        "disabled": bool(given.too_large),
         "problem": problem,
     }
     with st.container(horizontal=True, vertical_alignment="top"):
-        _COMPONENT(
+        COMPONENT(
             key=KEY,
             data=json.dumps(header).encode() + b"\n" + payload,
             width="content",
-            on_asked_change=lambda: st.session_state.update({_WANTED: recording.id}),
+            on_asked_change=lambda: st.session_state.update({_WANTED: given.id}),
         )
-        st.download_button(
-            "Download the trace",
-            recording.trace_path.read_bytes,
-            f"profcore-{recording.id}.trace.json.gz",
-            key="perfetto_download",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+        if beside is not None:
+            beside()
     host = urlsplit(origin()).netloc
     st.caption(
         f"Opens {plain(host)} in a new tab and gives it the trace inside your browser: it is "
         "uploaded nowhere. Rows that overlap on one thread get a thread of their own first, "
         "because Perfetto would leave them out."
     )
-    if not fits:
-        st.caption(
-            f"This trace has {bytes_text(stored_bytes)}; up to {bytes_text(STORED_MAX_BYTES)} can "
-            "be handed over. Download it and drop it on Perfetto's page."
-        )
-
-
-def _stored_bytes(recording: Recording) -> int:
-    try:
-        return recording.trace_path.stat().st_size
-    except OSError:
-        return 0  # opening it says what is wrong
+    asked_id, remark = st.session_state.get(_REMARK, ("", ""))
+    for words in (given.words, given.too_large, remark if asked_id == given.id else ""):
+        if words:
+            st.caption(words)
 
 
 @st.cache_data(show_spinner="Getting the trace ready ...", max_entries=2)
-def _packed(_recording: Recording, recording_id: str, stored_bytes: int) -> bytes:
-    del recording_id, stored_bytes  # they are the key
-    return gzip.compress(perfetto.for_perfetto(_recording.trace_path).text, compresslevel=1)
+def _packed(_given: HandOver, trace_id: str, stamp: str) -> tuple[bytes, str]:
+    """Return the compressed text, and why it was left as it is, if it was."""
+    del trace_id, stamp  # they are the key
+    made = _given.pack()
+    return gzip.compress(made.text, compresslevel=1), made.remark

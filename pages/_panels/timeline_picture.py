@@ -1,6 +1,6 @@
 """The timeline itself: steps above, the lanes of the chosen stretch, what to look at, the chain."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -27,7 +27,6 @@ from profcore.analysis.gaps import gaps
 from profcore.analysis.timeline import Timeline, timeline
 from profcore.charts import timeline as chart
 from profcore.charts.timeline_words import numeral
-from profcore.recording import Recording
 from profcore.rules import Finding
 from profcore.rules.landmarks import Landmark, landmarks
 
@@ -58,24 +57,21 @@ def _picture(_result: Result, trace_key: str, start_ns: int, end_ns: int) -> Pic
     )
 
 
-def _stamp(recording: Recording) -> str:
-    """Return what changes when the trace does."""
-    try:
-        stat = recording.trace_path.stat()
-    except OSError:
-        return recording.id  # it was read before and has gone since
-    return f"{recording.id} {stat.st_size} {stat.st_mtime_ns}"
-
-
 @st.fragment
-def picture_panel(recording: Recording, result: Result) -> None:
-    """Draw everything that changes with the chosen step, row or finding."""
+def picture_panel(held: Callable[[], Result], stamp: str) -> None:
+    """Draw everything that changes with the chosen step, row or finding.
+
+    Args:
+        held: Gives what is shown; the session keeps this instead of the tables.
+        stamp: Another one for another trace, and when a trace changes.
+    """
+    result = held()
     view, row = asked_view(result), asked_row(result)
     finding = asked_finding(result)
     st.header(chart.QUESTION, anchor=False)
     strip_panel(result, view)
     controls_panel(result, view, finding)
-    picture = _picture(result, _stamp(recording), view.start_ns, view.end_ns)
+    picture = _picture(result, stamp, view.start_ns, view.end_ns)
     sheet = _chart(picture, finding=finding, row=row)
     if finding is not None:
         _finding(finding, view)

@@ -1,4 +1,4 @@
-"""What the timeline shows: recording, stretch, row and rule, all of it in the address."""
+"""What the timeline shows of a trace: stretch, row and rule, all of it in the address."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages._panels.results import Result
-from pages._panels.start import RUN_PARAMETER
 from pages._panels.timeline_link import (
     PART_PARAMETER,
     ROW_PARAMETER,
@@ -14,35 +13,15 @@ from pages._panels.timeline_link import (
     STEP_PARAMETER,
 )
 from profcore.analysis import views
-from profcore.library import Library
-from profcore.recording import Recording
 
 PARAMETERS = (STEP_PARAMETER, ROW_PARAMETER, RULE_PARAMETER, PART_PARAMETER)
-"""What belongs to one recording and goes when another one is chosen."""
+"""What belongs to one trace and goes when another one is chosen."""
 PART_MAX = 100
 """A part of a stretch is given in hundredths of it: "25-50" is the second quarter."""
 WHOLE = "all"
 """The whole recording instead of a step."""
 TYPICAL = 1
 """Position of the step shown first: the one before it is wide even after warm-up."""
-
-
-def choices(library: Library, samples: list[Recording]) -> dict[str, Recording]:
-    """Return the finished recordings by id, own ones first."""
-    own = [recording for recording in library.list() if recording.status.state == "done"]
-    return {recording.id: recording for recording in (*own, *samples)}
-
-
-def asked_recording(known: dict[str, Recording], library: Library) -> Recording | None:
-    """Return the recording of the address, else the first one; None when there is none.
-
-    Raises:
-        ProfcoreError: the address names one that is not there.
-    """
-    asked = st.query_params.get(RUN_PARAMETER, "")
-    if not asked:
-        return next(iter(known.values()), None)
-    return known.get(asked) or library.open(asked)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages._panels.figures import figure_panel
+from pages._panels.highlight import highlighted_figures
 from pages._panels.kernel_names import kernel_names_panel
 from pages._panels.observations import observations_panel
 from pages._panels.results import Result
@@ -32,7 +33,7 @@ def result_panels(
         trust_panel(result)
     verdict()
     numbers()
-    for position, figure in enumerate(result.figures):
+    for position, figure in enumerate(highlighted_figures(result)):
         figure_panel(figure, key=str(position))
     for remark in result.remarks:
         st.caption(remark)

@@ -65,8 +65,12 @@ def _arithmetic(verdict: Verdict) -> None:
     if not verdict.arithmetic:
         return
     st.markdown("**How this follows**")
-    rows = [f"| {plain(line.text)} | {plain(line.table)} |" for line in verdict.arithmetic]
-    st.markdown("\n".join(["| Step by step | From |", "|:--|:--|", *rows]))
+    # A list and not a table: two columns do not fit on a phone when a word in them is long.
+    steps = (
+        f"{number}. {plain(line.text)} :small[(from {plain(line.table)})]"
+        for number, line in enumerate(verdict.arithmetic, start=1)
+    )
+    st.markdown("\n".join(steps))
 
 
 def _suggestion(

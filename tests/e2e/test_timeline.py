@@ -10,21 +10,35 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from profcore.charts.timeline_bars import CANVAS_OVER
 from profcore.trace import perfetto
 from tests.e2e import screen
 from tests.e2e.perfetto_stand_in import stand_in
 from tests.e2e.server import serve
 from tests.page_recordings import GEMM, gpu_rows, write_recording
-from tests.trace_bytes import kernel
+from tests.trace_bytes import kernel, op, trace_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from tests.e2e.server import Server
 
 pytestmark = pytest.mark.browser
 
 ID = "0d0d0d0d0d0d"
+TOP_OF_BARS = """canvas => {
+  const column = canvas.getContext('2d').getImageData(500, 0, 1, canvas.height).data;
+  const [red, green, blue] = column;
+  let length = 0;
+  for (let y = 0; y < canvas.height; y++) {
+    const at = 4 * y;
+    const isEmpty = column[at] === red && column[at + 1] === green && column[at + 2] === blue;
+    length = isEmpty ? 0 : length + 1;
+    if (length === 12) return y - 11;
+  }
+}"""
+"""Where the first bar begins below the 500th pixel of a canvas, the only thing so high there."""
 
 
 @pytest.fixture(scope="session")
@@ -43,12 +57,17 @@ def bars(page: Page, words: str) -> Locator:
     return picture(page).locator(f'path[aria-label*="{words}"]')
 
 
-def open_timeline(page: Page, server: Server, query: str = "") -> None:
-    screen.visit(page, server, f"/timeline?run={ID}{query}")
-    expect(picture(page)).to_be_visible()
+def enter(page: Page, server: Server, path: str) -> None:
+    screen.visit(page, server, path)
     dialog = page.get_by_role("dialog")
     if dialog.count():  # the first deep link to a server
         dialog.get_by_role("button").first.click()
+        expect(dialog).to_have_count(0)
+
+
+def open_timeline(page: Page, server: Server, query: str = "") -> None:
+    enter(page, server, f"/timeline?run={ID}{query}")
+    expect(picture(page)).to_be_visible()
 
 
 def outlines(page: Page) -> list[float]:
@@ -96,6 +115,53 @@ def test_selecting_a_kernel_shows_its_chain(timeline_server: Server, page: Page)
     # AND the link brings another visitor to the same place
     page.reload()
     expect(chain.locator("[class*='st-key-rung_']")).to_have_count(6)
+
+
+def test_a_picture_of_many_bars_is_clicked_and_zoomed_too(
+    timeline_server: Server, page: Page
+) -> None:
+    # GIVEN so many bars that they are drawn on a canvas
+    many = "0d0d0d0d0d0e"
+    length_us, count = 10, CANVAS_OVER + 100
+    rows = [op("aten::mm", at * length_us, length_us) for at in range(count)]
+    write_recording(timeline_server.data / many, rows=rows)
+    enter(page, timeline_server, f"/timeline?run={many}")
+    canvas = page.locator(".st-key-timeline canvas.marks")
+    expect(canvas).to_be_visible()
+    before = canvas.evaluate("marks => marks.toDataURL()")
+
+    # WHEN the wheel is turned above the lane, and a bar is clicked
+    top_px = canvas.evaluate(TOP_OF_BARS)
+    place = {"x": 500, "y": top_px + 4}
+    canvas.hover(position=place)
+    expect(page.locator("#vg-tooltip-element")).to_contain_text("aten::mm: operator, 10.0 µs")
+    page.mouse.wheel(0, -200)
+    canvas.click(position=place)
+
+    # THEN its chain is shown, and the picture is still zoomed
+    expect(page.locator(".st-key-chain")).to_contain_text("aten::mm")
+    expect(page).to_have_url(re.compile(r"row=\d+"))
+    assert canvas.evaluate("marks => marks.toDataURL()") != before
+
+
+def test_an_opened_file_has_a_timeline(timeline_server: Server, page: Page, tmp_path: Path) -> None:
+    # GIVEN a file that somebody opens
+    file = tmp_path / "mine.json"
+    file.write_bytes(trace_bytes(*gpu_rows()))
+    enter(page, timeline_server, "/open")
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.get_by_role("heading", name="mine.json")).to_be_visible()
+
+    # WHEN its timeline is asked for and a kernel is clicked
+    page.get_by_role("link", name="See its timeline").click()
+    expect(picture(page)).to_be_visible()
+    bars(page, "kernel on the GPU").first.click()
+
+    # THEN the chain is the one of a recording, and the way back leads to the file
+    expect(page.locator("[class*='st-key-rung_']")).to_have_count(6)
+    expect(page).to_have_url(re.compile(r"trace=[0-9a-f]{32}"))
+    page.get_by_role("link", name="Its result").click()
+    expect(page.get_by_role("heading", name="mine.json")).to_be_visible()
 
 
 def test_zooming_needs_no_rerun_and_outlives_a_click(timeline_server: Server, page: Page) -> None:
