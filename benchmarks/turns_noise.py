@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 CALLS = (10, 11)
 PAIRS_PER_PROCESS = 10
 """Of each kind."""
-WAITING = 3
-"""Processes that import torch before their turn."""
+BATCH = 3
+"""Processes that import torch together and then wait, idle, for their turn: nothing is imported
+while something is timed."""
+READY = "ready"
 KEPT = "turns.jsonl"
 
 
@@ -56,6 +58,7 @@ def child(device_name: str) -> None:
     from profcore.recorder.run import resolve_device
 
     experiment = Experiment(device=device_name, size=64, dtype="fp32")
+    print(READY, flush=True)
     sys.stdin.readline()
     device = resolve_device(device_name)
     clock = clock_of(device)
@@ -81,32 +84,42 @@ def _repeat(step: Callable[[], object], count: int) -> None:
         step()
 
 
-def record(device: str, time_s: float) -> list[Pair]:
-    """Run one process after the other while the next ones import torch."""
+def record(device: str, time_s: float, keep: Path | None) -> list[Pair]:
+    """Run batches of processes one after the other; what is there is kept as it comes."""
     command = [sys.executable, str(Path(__file__)), "--child", "--device", device]
-
-    def start() -> subprocess.Popen[str]:
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
     began_s = time.monotonic()
-    waiting = [start() for _ in range(WAITING)]
     pairs: list[Pair] = []
-    for number in itertools.count():
-        process = waiting.pop(0)
-        out, _ = process.communicate("\n")
-        pairs += [
-            msgspec.structs.replace(msgspec.json.decode(line, type=Pair), process=str(number))
-            for line in out.splitlines()
+    numbers = itertools.count()
+    while True:
+        batch = [
+            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            for _ in range(BATCH)
         ]
-        left_s = time_s - (time.monotonic() - began_s)
-        print(f"{number + 1} processes, {len(pairs)} pairs, {left_s:.0f} s left", flush=True)
-        if left_s <= 0:
-            break
-        waiting.append(start())
-    for process in waiting:
-        process.kill()
-        process.communicate()
-    return pairs
+        for process in batch:
+            if process.stdout is not None:
+                process.stdout.readline()
+        for process in batch:
+            number = next(numbers)
+            out, _ = process.communicate("\n")
+            pairs += [
+                msgspec.structs.replace(msgspec.json.decode(line, type=Pair), process=str(number))
+                for line in out.splitlines()
+            ]
+            _keep(pairs, keep)
+            left_s = time_s - (time.monotonic() - began_s)
+            print(f"{number + 1} processes, {len(pairs)} pairs, {left_s:.0f} s left", flush=True)
+            if left_s <= 0:
+                for other in batch:
+                    other.kill()
+                    other.communicate()
+                return pairs
+
+
+def _keep(pairs: list[Pair], folder: Path | None) -> None:
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = [msgspec.json.encode(pair).decode() for pair in pairs]
+        (folder / KEPT).write_text("\n".join(lines), encoding="utf-8")
 
 
 def rates(pairs: list[Pair]) -> Iterable[str]:
@@ -173,11 +186,7 @@ def main() -> None:
             )
         ]
     else:
-        pairs = record(arguments.device, arguments.time)
-        if arguments.keep:
-            arguments.keep.mkdir(parents=True, exist_ok=True)
-            lines = [msgspec.json.encode(pair).decode() for pair in pairs]
-            (arguments.keep / KEPT).write_text("\n".join(lines), encoding="utf-8")
+        pairs = record(arguments.device, arguments.time, arguments.keep)
     print("\n".join(rates(pairs)))
 
 

@@ -186,9 +186,9 @@ def test_a_call_that_was_held_up_does_not_set_the_length_of_a_repeat() -> None:
 
 
 def test_turns_share_what_slows_the_machine() -> None:
-    # 20 and 22 µs a step, twice that from 0.45 s on. Each is called for 125 ms, then 50 calls make a
-    # turn: a round takes 2.1 ms, later 4.2 ms, so the second of time would hold some 290 rounds, of
-    # which 200, the most, are made.
+    # 20 and 22 µs a step, twice that from 0.45 s on. Each is called for 125 ms, then 50 calls make
+    # a turn: a round takes 2.1 ms, later 4.2 ms, so the second of time would hold some 290 rounds,
+    # of which 200, the most, are made.
     timed = child("turns_child.py")
     mine_ns, other_ns = timed["mine_ns"], timed["other_ns"]
     assert len(mine_ns) == len(other_ns) == 200

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from profcore.rules.arithmetic import gpu_work_line
 from tests.handmade import leaked_rows, plain_rows, skewed_rows
 from tests.rule_traces import (
     NVJET,
@@ -14,7 +15,7 @@ from tests.rule_traces import (
     product,
     runtime,
 )
-from tests.trace_bytes import GPU, Row, kernel, launch, memory, op, overhead, row, step
+from tests.trace_bytes import GPU, Row, kernel, launch, memcpy, memory, op, overhead, row, step
 
 CPU = {"devices": ()}
 PLAIN = loop(5, product(2), every_us=100, cpu_us=80)
@@ -42,6 +43,26 @@ def captured(rows: list[Row]) -> list[Row]:
 def overlapping(over_us: float) -> list[Row]:
     """Return two GEMMs of 100 us on one stream; the first runs into the second."""
     return [kernel(NVJET, 0, 100), kernel(NVJET, 100 - over_us, 100)]
+
+
+def copies_ahead() -> list[Row]:
+    """Return five steps whose copies run ahead, beside the GEMMs of earlier steps.
+
+    GEMMs of 60 us from 100 to 400, copies of 30 us from 100 to 250: the steps' own work lasts 60
+    and four times 90 us, 420 together, of which 300 pass: 28.6 % are shared.
+    """
+    rows: list[Row] = []
+    for place in range(5):
+        at, number = 10 * place, 10 * (place + 1)
+        rows += [
+            step(place + 2, at, 9),
+            op("aten::mm", at + 1, 3),
+            launch(at + 2, 1, correlation=number, name="cuLaunchKernelEx"),
+            kernel(NVJET, 100 + 60 * place, 60, correlation=number),
+            launch(at + 5, 1, correlation=number + 1, name="cudaMemcpyAsync"),
+            memcpy(100 + 30 * place, 30, correlation=number + 1, stream=8),
+        ]
+    return rows
 
 
 CASES = (
@@ -264,6 +285,8 @@ CASES = (
         says=("2.00 µs per recorded step", "1.80 µs", "1.11×"),
     ),
     Case(rule="Q21", state="clear", rows=PLAIN, known=own_run(step_us=1.95)),
+    # 90 us a step, less 28.6 %: 64.3 us, and not 1.45 times the step
+    Case(rule="Q21", state="clear", rows=copies_ahead(), known=own_run(step_us=62)),
     Case(rule="Q21", state="not_checked", rows=PLAIN, says=("not timed",)),
     # --- G1
     Case(
@@ -346,3 +369,17 @@ def test_the_environment_outweighs_the_file() -> None:
 def test_waiting_rows_alone_are_no_launches() -> None:
     rows = [*PLAIN, runtime("cudaDeviceSynchronize", 600, 5)]
     assert Case(rule="Q2", state="clear", rows=rows).finding().state == "clear"
+
+
+def test_work_beside_that_of_other_steps_counts_once() -> None:
+    case = Case(rule="B1", state="fired", rows=copies_ahead(), known=own_run(step_us=80))
+    quantities = case.quantities()
+    assert quantities.shared_fraction == pytest.approx(1 - 300 / 420)
+    assert quantities.gpu_ns == pytest.approx(90_000 * 300 / 420)
+    assert "less 28.6 % that runs beside other steps' work" in gpu_work_line(quantities).text
+
+
+def test_steps_one_after_the_other_share_nothing() -> None:
+    quantities = Case(rule="B1", state="fired", rows=PLAIN).quantities()
+    assert quantities.shared_fraction == 0
+    assert quantities.gpu_ns == 2_000

@@ -73,6 +73,10 @@ def gpu_work_line(quantities: Quantities) -> Line:
     of = f"median of {steps} steps" if steps > 1 else "one step"
     if quantities.first_step_is_cold and steps:
         of += ", the cold first one left out"
+    if quantities.shared_fraction:
+        of += (
+            f", less {percent_text(quantities.shared_fraction)} that runs beside other steps' work"
+        )
     return Line(
         text=f"GPU work per step: {time_text(quantities.gpu_ns or 0)} ({of}; work that overlaps "
         "counts once).",

@@ -16,6 +16,7 @@ from profcore.rules.constants import (
     COLD_MIN_NS,
     COLD_RATIO,
     INFLATION,
+    SHARED_MIN_FRACTION,
     STEPS_FOR_MEDIAN,
     STEPS_FOR_SPREAD,
 )
@@ -114,10 +115,25 @@ class Quantities(Recorded):
 
     @cached_property
     def gpu_ns(self) -> float | None:
-        """GPU work per step: median of the busy times; None without a step with GPU work."""
+        """GPU work per step: median of the busy times; None without a step with GPU work.
+
+        Where a step's work runs beside that of another step (copies on a stream of their own), the
+        time both share counts once: every step gives up its part of what is shared.
+        """
         if not len(self.gpu_steps):
             return None
-        return float(np.median(column(self.steps, "gpu_busy_ns")[self.gpu_steps]))
+        median_ns = float(np.median(column(self.steps, "gpu_busy_ns")[self.gpu_steps]))
+        return median_ns * (1 - self.shared_fraction)
+
+    @cached_property
+    def shared_fraction(self) -> float:
+        """Share of the steps' GPU work that lies beside that of another step; 0 below 1 %."""
+        own_ns = int(column(self.steps, "gpu_busy_ns")[self.gpu_steps].sum())
+        if not own_ns:
+            return 0.0
+        together_ns = self.union_ns(np.isin(column(self.activities, "step"), self.gpu_steps))
+        shared = 1 - together_ns / own_ns
+        return shared if shared >= SHARED_MIN_FRACTION else 0.0
 
     @cached_property
     def cpu_ns(self) -> float | None:
