@@ -146,7 +146,7 @@ class TestQueue:
         too_much = SweepPlan(
             base=Experiment(workload="batched_matmul", batch=64), sizes=(16, 16384)
         )
-        with pytest.raises(ExperimentError, match=r"64 × 16 384 .* needs about"):
+        with pytest.raises(ExperimentError, match=r"64 × 16,384 .* needs about"):
             runner.submit_sweep(too_much)
 
     def test_old_sweeps_without_a_title_go(self, runner: JobRunner, library: Library) -> None:

@@ -6,6 +6,7 @@ from pages._panels.sweep_data import environment_of
 from pages._panels.sweep_start import delete_sweep, open_sweep_button
 from pages._panels.text import plain
 from profcore.library import Library
+from profcore.sweep import describe
 from profcore.sweeps import Sweep, list_sweeps, sample_sweeps
 
 OWN_MAX = 20
@@ -63,4 +64,6 @@ def _where(sweep: Sweep) -> str:
     place = environment_of(sweep)
     device = plain(place.device_name) if place else "not begun"
     state = "" if sweep.status.state == "done" else f" · {sweep.status.state}"
-    return f"{len(sweep.done)} points · {device}{state}"
+    setting = plain(describe(sweep.plan))
+    what = "" if setting == plain(sweep.title) else f"{setting} · "
+    return f"{what}{len(sweep.done)} points · {device}{state}"

@@ -16,6 +16,7 @@ from profcore.errors import ProfcoreError
 from profcore.jobs import JobRunner
 from profcore.library import Library
 from profcore.recording import ACTIVE
+from profcore.sweep import describe
 from profcore.sweeps import Sweep, open_sweep
 
 _ENDED = {
@@ -57,7 +58,9 @@ def _header(sweep: Sweep) -> None:
         if sweep.is_sample:
             st.markdown(f":blue-badge[{RECORDED_WORDS}]")
         if sweep.points:
-            st.caption(made_where(sweep.points[0]))
+            setting = describe(sweep.plan)
+            what = "" if setting == sweep.title else f"{plain(setting)} · "
+            st.caption(f"{what}{made_where(sweep.points[0])}")
     with (
         right,
         st.container(horizontal=True, horizontal_alignment="right"),
