@@ -15,7 +15,6 @@ import gc
 import shutil
 import time
 import traceback
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -25,22 +24,20 @@ from profcore import ceilings, owner, workloads
 from profcore import experiment as experiments
 from profcore.errors import RunError
 from profcore.failures import explain
-from profcore.files import read_json, write_json
+from profcore.files import write_json
 from profcore.recorder import queued, warm
 from profcore.recorder.by_turns import time_beside
 from profcore.recorder.ceilings import measure_ceilings
 from profcore.recorder.clock import clock_of, sweep_pace
 from profcore.recorder.environment import describe_environment
+from profcore.recorder.places import Place, new_place, places_of
 from profcore.recorder.run import COMPILE_CACHE, resolve_device
 from profcore.recording import (
     BESIDE_FILE,
-    EXPERIMENT_FILE,
     STATUS_FILE,
     TIMINGS_FILE,
     Point,
-    State,
     Status,
-    Timings,
 )
 from profcore.sweep import POINTS_FOLDER, next_size
 
@@ -54,37 +51,6 @@ if TYPE_CHECKING:
 
 TIMING: Final = "timing every point without the profiler"
 RECORDING: Final = "recording every point with the profiler"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Place:
-    """One point and where it lies."""
-
-    experiment: Experiment
-    folder: Path
-
-    @property
-    def state(self) -> State | None:
-        """None: it has not ended yet."""
-        status = read_json(self.folder / STATUS_FILE, Status)
-        return status.state if status else None
-
-    @property
-    def message(self) -> str:
-        status = read_json(self.folder / STATUS_FILE, Status)
-        return status.message if status else ""
-
-    @property
-    def is_timed(self) -> bool:
-        return (self.folder / TIMINGS_FILE).exists()
-
-    @property
-    def busy_fraction(self) -> float | None:
-        """About how much of its step the GPU works; None on a CPU and before it is timed."""
-        timings = read_json(self.folder / TIMINGS_FILE, Timings)
-        if timings is None or timings.gpu_queued_ns is None:
-            return None
-        return min(1.0, timings.gpu_queued_ns / timings.step_ns_median)
 
 
 def record_sweep(
@@ -179,14 +145,14 @@ def _time_all(
     points: Path,
     cache: Path,
     on_point: Callable[[Point], None],
-) -> list[_Place]:
-    there = _places_of(points)
+) -> list[Place]:
+    there = places_of(points)
     count = len(plan.experiments())
-    places: list[_Place] = []
+    places: list[Place] = []
     for row in plan.rows():
         busy: list[tuple[int, float]] = []
         for experiment in _with_added_sizes(row, busy, plan.refine):
-            place = there.get(experiment) or _new_place(points, experiment)
+            place = there.get(experiment) or new_place(points, experiment)
             places.append(place)
             if not place.is_timed or place.state == "failed":
                 count = max(count, len(places))
@@ -227,7 +193,7 @@ def _twin(plan: SweepPlan, experiment: Experiment) -> Experiment | None:
     return msgspec.structs.replace(experiment, compile="eager")
 
 
-def _time_one(place: _Place, device: torch.device, cache: Path, twin: Experiment | None) -> None:
+def _time_one(place: Place, device: torch.device, cache: Path, twin: Experiment | None) -> None:
     (place.folder / STATUS_FILE).unlink(missing_ok=True)  # of a try that failed
     try:
         _time(place, device, cache, twin)
@@ -236,7 +202,7 @@ def _time_one(place: _Place, device: torch.device, cache: Path, twin: Experiment
     _forget(device)
 
 
-def _time(place: _Place, device: torch.device, cache: Path, twin: Experiment | None) -> None:
+def _time(place: Place, device: torch.device, cache: Path, twin: Experiment | None) -> None:
     experiment, clock = place.experiment, _clock(place.experiment, device)
     ready = _make_ready(experiment, device, cache)
     timings = warm.measure(ready, experiment, clock, cache="fresh")
@@ -258,7 +224,7 @@ def _make_ready(experiment: Experiment, device: torch.device, cache: Path) -> wa
 
 
 def _record_all(
-    places: list[_Place], device: torch.device, cache: Path, on_point: Callable[[Point], None]
+    places: list[Place], device: torch.device, cache: Path, on_point: Callable[[Point], None]
 ) -> None:
     waiting = [place for place in places if place.is_timed and place.state is None]
     for number, place in enumerate(waiting, start=1):
@@ -275,7 +241,7 @@ def _record_all(
         _forget(device)
 
 
-def _record(place: _Place, device: torch.device, cache: Path) -> None:
+def _record(place: Place, device: torch.device, cache: Path) -> None:
     warm.record(
         _make_ready(place.experiment, device, cache),
         place.experiment,
@@ -286,35 +252,11 @@ def _record(place: _Place, device: torch.device, cache: Path) -> None:
     )
 
 
-def _fail(place: _Place, error: Exception) -> None:
+def _fail(place: Place, error: Exception) -> None:
     traceback.print_exception(error)  # into the log
     error.__traceback__ = None  # it holds the frames, and those the tensors
     failed = Status(state="failed", message=explain(error), created_at=owner.now_text())
     write_json(place.folder / STATUS_FILE, failed)
-
-
-# --- folders ------------------------------------------------------------------------------------
-
-
-def _places_of(points: Path) -> dict[Experiment, _Place]:
-    """Return the points that an earlier try left."""
-    places = {}
-    for folder in sorted(points.iterdir()):
-        experiment = read_json(folder / EXPERIMENT_FILE, experiments.Experiment)
-        if experiment is None:
-            continue
-        place = places[experiment] = _Place(experiment=experiment, folder=folder)
-        if place.state in {"cancelled", "timeout"}:  # timed, and now it can be recorded
-            (folder / STATUS_FILE).unlink()
-    return places
-
-
-def _new_place(points: Path, experiment: Experiment) -> _Place:
-    taken = [int(folder.name) for folder in points.iterdir() if folder.name.isdigit()]
-    folder = points / f"{max(taken, default=-1) + 1:03d}"
-    folder.mkdir()
-    write_json(folder / EXPERIMENT_FILE, experiment)
-    return _Place(experiment=experiment, folder=folder)
 
 
 def _clock(experiment: Experiment, device: torch.device) -> Clock:
