@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 OWN = "0123456789ab"
 SHORT = "Kernels too short for their launches"
-"""Rule E1: all ten kernels are shorter than a launch; its evidence is the five of 3 µs."""
+"""Rule E1: all ten kernels are shorter than a launch; its evidence is the longest of either name,
+both of step 2, then those of 3 µs of the next three steps."""
 
 
 @pytest.fixture
@@ -55,21 +56,21 @@ def test_a_button_highlights_the_evidence_in_the_three_charts(visit: Visit) -> N
     )
     by_chart = charts(visit)
     assert [fades(spec) for _, spec in by_chart] == [True, True, True, False, False]
-    assert by_chart[0][0].endswith("Outlined: aten::mm on the GPU.")
-    assert by_chart[1][0].endswith("Outlined: steps 2 to 6.")
-    assert by_chart[2][0].endswith(f"Outlined: {GEMM}.")
+    assert by_chart[0][0].endswith("Outlined: aten::mm on the GPU, aten::add on the GPU.")
+    assert by_chart[1][0].endswith("Outlined: steps 2 to 5.")
+    assert f"Outlined: {GEMM}, " in by_chart[2][0]
     # It stands in the address: a link shows the same.
     assert visit.app.query_params["rule"] == "E1"
 
 
 def test_one_piece_of_evidence_is_highlighted_alone(visit: Visit) -> None:
     show(visit)
-    # The longest first, equal ones in the order of the trace: the second is that of step 3.
-    visit.app.radio(key="evidence_E1").set_value(1).run()
+    # One of each name first, then equal ones in the order of the trace: the third is of step 3.
+    visit.app.radio(key="evidence_E1").set_value(2).run()
     visit.is_well()
     assert "evidence of the observation" in visit.texts()
     assert charts(visit)[1][0].endswith("Outlined: step 3.")
-    assert visit.app.query_params["event"] == "2"
+    assert visit.app.query_params["event"] == "3"
 
 
 def test_choosing_another_observation_lets_go_of_the_first(visit: Visit) -> None:
