@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from profcore.recording import State
+    from tests.trace_bytes import Row
 
 OWN = "0123456789ab"
 
@@ -54,6 +56,16 @@ class TestDone:
         assert "the GPU works only 15.2 % of each step" in visit.texts()
         assert "5.00 µs ÷ 33.0 µs = 15.2 % busy" in visit.texts()
 
+    @pytest.mark.parametrize("rows", [gpu_rows(gemm_us=31), cpu_rows()], ids=["gpu", "cpu"])
+    def test_each_line_leads_to_the_table_it_rests_on(self, visit: Visit, rows: list[Row]) -> None:
+        on_gpu = len(rows) > len(cpu_rows())
+        show(visit, rows=rows, **({} if on_gpu else {"environment": CPU}))
+        links = set(re.findall(r"\(from \[\w+\]\(#([\w-]+)\)\)", visit.texts()))
+        assert links >= {"table-steps", "table-timings"}
+        assert not re.search(r"\(from \w", visit.texts())
+        anchors = {heading.proto.anchor for heading in visit.app.subheader}
+        assert links <= anchors
+
     def test_four_numbers(self, visit: Visit) -> None:
         show(visit)
         numbers = metrics(visit)
@@ -71,7 +83,7 @@ class TestDone:
     def test_charts_with_questions_takeaways_and_tables(self, visit: Visit) -> None:
         show(visit)
         headings = [heading.value for heading in visit.app.subheader]
-        assert headings[-7:-2] == [
+        assert headings[-8:-3] == [
             "Which operators take the time, on the CPU and on the GPU?",
             "How long does each step take, and how much of it is the GPU busy?",
             "Which kernels and copies fill the GPU's time?",

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from pages._panels.table_link import anchor_of
 from pages._panels.text import plain
 from profcore.charts import Figure
 from profcore.charts.highlight import named
@@ -22,7 +23,7 @@ CELL_MAX = 5_000
 def figure_panel(figure: Figure, key: str) -> None:
     """Draw one figure."""
     with st.container(key=f"figure_{key}"):
-        st.subheader(figure.question, anchor=False)
+        st.subheader(figure.question, anchor=anchor_of(figure.table) or False)
         if figure.outlined:
             st.markdown(f":material/ink_highlighter: {plain(outlined_words(figure))}")
         left, right = st.columns([3, 2], gap="medium")

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages._panels.table_link import anchor_of
 from profcore.rules.headline import Headline, Rate
 from profcore.units import bytes_rate_text, flops_rate_text, percent_text, time_text
 
@@ -10,6 +11,7 @@ UNKNOWN = "not known"
 
 def numbers_panel(numbers: Headline) -> None:
     """Draw step time, the GPU's share of it, launches per step, and the achieved rate."""
+    st.subheader("In four numbers", anchor=anchor_of("timings") or False)
     with st.grid(4, min_column_width=210):
         _step_time(numbers)
         _busy(numbers)

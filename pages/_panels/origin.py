@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages._panels.table_link import anchor_of
 from pages._panels.text import code_span, plain
 from profcore.experiment import describe
 from profcore.recording import Environment, Recording
@@ -24,6 +25,7 @@ def made_where(recording: Recording) -> str:
 
 def origin_panel(recording: Recording) -> None:
     """Draw the setting, the environment, and how the numbers were got."""
+    st.subheader("The setting and the machine", anchor=anchor_of("device") or False)
     with st.expander("Where and how this was recorded", icon=":material/memory:"):
         st.markdown(
             "Before the profiler starts, the same step is timed without it: many calls at once, "

@@ -8,6 +8,7 @@ from pages._panels.cost import why_not
 from pages._panels.outcome import bound_badge
 from pages._panels.samples import load_samples
 from pages._panels.start import open_recording, set_knobs_and_start
+from pages._panels.table_link import table_link
 from pages._panels.text import plain
 from profcore.errors import ExperimentError
 from profcore.experiment import Experiment
@@ -67,7 +68,7 @@ def _arithmetic(verdict: Verdict) -> None:
     st.markdown("**How this follows**")
     # A list and not a table: two columns do not fit on a phone when a word in them is long.
     steps = (
-        f"{number}. {plain(line.text)} :small[(from {plain(line.table)})]"
+        f"{number}. {plain(line.text)} :small[(from {table_link(line.table)})]"
         for number, line in enumerate(verdict.arithmetic, start=1)
     )
     st.markdown("\n".join(steps))

@@ -54,6 +54,8 @@ class Figure:
     first: Picture | None = None
     """A part with a scale of its own, drawn before the chart."""
     first_takeaway: str = ""
+    table: str = ""
+    """The table of the analysis that it draws, as the verdict's arithmetic names it."""
     outlined: tuple[str, ...] = ()
     """What is highlighted, in words; empty: nothing, and all bars look as ever."""
 

@@ -69,6 +69,7 @@ def kernels_figure(
         takeaway=_takeaway(work),
         sheet=_sheet(work),
         note=_note(work, added=added),
+        table="activities",
         outlined=tuple(work["short_name"][is_marked]),
     )
 

@@ -80,6 +80,7 @@ def self_times_figure(
         takeaway=_takeaway(operators, gpu_recorded=gpu_recorded),
         sheet=_sheet(operators, gpu_recorded=gpu_recorded),
         note=_note(shown, total=len(operators), added=len(added)) + _without_a_bar(marked, long),
+        table="operators",
         outlined=_outlined(long),
     )
 

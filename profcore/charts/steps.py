@@ -78,6 +78,7 @@ def steps_figure(
         note=_note(
             steps, apart=apart, unprofiled_ns=unprofiled_ns, gpu_recorded=gpu_recorded, added=added
         ),
+        table="steps",
         first=first,
         first_takeaway=_first_takeaway(drawn) if apart else "",
         outlined=_outlined(steps["number"][is_marked].tolist()),

@@ -91,6 +91,16 @@ def test_a_recording_opens_from_the_list(filled: Server, page: Page) -> None:
         expect(screen.charts(page, figure)).to_have_count(count)
 
 
+def test_a_line_of_the_verdict_leads_to_its_table(filled: Server, page: Page) -> None:
+    open_quietly(page, filled, f"/?run={ID}")
+    screen.settle(page)
+    heading = page.get_by_role("heading", name="How long does each step take")
+    expect(heading).not_to_be_in_viewport()
+    page.locator(".st-key-verdict").get_by_role("link", name="steps").first.click()
+    expect(heading).to_be_in_viewport()
+    expect(page).to_have_url(f"{filled.url}/?run={ID}#table-steps")
+
+
 def test_the_link_on_show_opens_the_recording(filled: Server, page: Page) -> None:
     open_quietly(page, filled, f"/?run={ID}")
     page.get_by_role("button", name="Link").click()
