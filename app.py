@@ -66,4 +66,10 @@ page = st.navigation(
     position="top",
 )
 st.set_page_config(page_title=f"{page.title} · profcore")  # one tab title per page
+# Streamlit writes white on a primary button; on the light blue that can be read as text in the dark
+# theme that is 2.3:1, this is 7:1 and more. Browsers without light-dark() keep the white.
+st.html(
+    "<style>button[data-testid='stBaseButton-primary']:enabled "
+    "{ color: light-dark(#ffffff, #10222e); }</style>"
+)
 page.run()
