@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -10,16 +11,21 @@ import pytest
 from profcore.analysis import Analysis
 from profcore.comparison import Comparison, Run
 from profcore.comparison.tables import COLUMNS, kernel_stem, operator_stem
+from profcore.recording import Beside
 from tests.handmade import analysis_of, cpu_rows, plain_rows, trace_of
 from tests.rule_traces import (
     NVJET,
     Case,
     copy_before_product,
+    environment,
     loop,
     own_run,
     product,
     product_and_add,
 )
+
+if TYPE_CHECKING:
+    from profcore.experiment import Experiment
 
 
 def run(rows: list[Any], title: str = "a run", **known: Any) -> Run:
@@ -273,3 +279,41 @@ def test_nothing_breaks_on_traces_with_little_in_them(rows: list[Any]) -> None:
     assert comparison.kernels.empty
     assert comparison.changes == ()
     assert comparison.chains[0] == comparison.chains[1]
+
+
+# --- turns --------------------------------------------------------------------------------------
+
+
+def with_turns(side: Run, *, own_us: float, other_us: float, other: Experiment) -> Run:
+    """Return a side that took ten turns with another experiment on its own machine."""
+    turns = Beside(
+        experiment=other, step_ns=[own_us * 1000] * 10, other_step_ns=[other_us * 1000] * 10
+    )
+    return dataclasses.replace(side, turns=(turns,))
+
+
+def test_turns_of_the_two_decide() -> None:
+    a, b = eager(), compiled()
+    assert b.analysis.experiment is not None
+    a = with_turns(a, own_us=30, other_us=60, other=b.analysis.experiment)
+    step = Comparison(a=a, b=b).step
+    assert step is not None
+    assert (step.method, step.a_ns, step.b_ns) == ("turns", 30_000, 60_000)
+
+
+def test_turns_with_something_else_or_elsewhere_do_not() -> None:
+    b = compiled()
+    experiment = b.analysis.experiment
+    assert experiment is not None
+    # of another size; of the same, but B on show was made on another machine, or another device
+    large = msgspec.structs.replace(experiment, size=128)
+    elsewhere = compiled(
+        environment=msgspec.structs.replace(environment(), device_name="NVIDIA A100")
+    )
+    on_cpu = compiled(experiment=msgspec.structs.replace(experiment, device="cpu"))
+    for other, side in ((large, b), (experiment, elsewhere), (experiment, on_cpu)):
+        a = with_turns(eager(), own_us=30, other_us=60, other=other)
+        step = Comparison(a=a, b=side).step
+        assert step is not None
+        assert step.method == "assumed"
+        assert (step.a_ns, step.b_ns) == pytest.approx((33_000, 83_000))

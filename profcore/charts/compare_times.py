@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import altair as alt
 import pandas as pd
 
 from profcore.charts.figure import (
@@ -13,14 +12,10 @@ from profcore.charts.figure import (
     ROW_PX,
     UNPROFILED,
     Figure,
-    Picture,
-    color,
-    label_axis,
     labels,
-    tooltip,
     unit_for,
-    value_axis,
 )
+from profcore.charts.spread_bars import spread_bars
 from profcore.units import time_text
 
 if TYPE_CHECKING:
@@ -46,34 +41,24 @@ def compare_times_figure(a: Figures, b: Figures, *, names: tuple[str, str]) -> F
     for column in ("duration", "low", "high"):
         data[column] = data[f"{column}_ns"] / unit.ns
     series = [name for name in (UNPROFILED, CPU, GPU) if name in set(data["series"])]
-    order = list(dict.fromkeys(data["side"]))
-    y = label_axis("side", order)
-    offset = alt.YOffset("series:N", sort=series)
-    tips = tooltip(
-        ("name", "Run"), ("series", "What"), ("text", "Time per step"), ("spread", "Middle half")
-    )
-    base: alt.Chart = alt.Chart(
+    bars_px = ROW_PX * _ROWS_PER_SIDE * max(1, data["side"].nunique())
+    chart = spread_bars(
         data,
-        height=ROW_PX * _ROWS_PER_SIDE * max(1, len(order))
-        + _ROOM_PX
-        + _LEGEND_LINE_PX * len(series),
-    )
-    bars = base.mark_bar().encode(
-        x=value_axis(
-            "duration", title=f"Time per step ({unit.name})", largest=largest_ns / unit.ns
+        row="side",
+        series=series,
+        height_px=bars_px + _ROOM_PX + _LEGEND_LINE_PX * len(series),
+        largest_ns=largest_ns,
+        unit=unit,
+        tips=(
+            ("name", "Run"),
+            ("series", "What"),
+            ("text", "Time per step"),
+            ("spread", "Middle half"),
         ),
-        y=y,
-        yOffset=offset,
-        color=color("series", series),
-        tooltip=tips,
     )
-    spreads = base.mark_rule(strokeWidth=3, color="gray").encode(
-        x="low:Q", x2="high:Q", y=y, yOffset=offset, tooltip=tips
-    )
-    layers: list[Picture] = [bars, spreads]
     return Figure(
         question=QUESTION,
-        chart=alt.layer(*layers),
+        chart=chart,
         takeaway=_takeaway(data),
         sheet=pd.DataFrame(
             {

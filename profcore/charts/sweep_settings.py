@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import altair as alt
 import pandas as pd
 
 from profcore.charts.figure import (
@@ -13,14 +12,10 @@ from profcore.charts.figure import (
     ROW_PX,
     UNPROFILED,
     Figure,
-    Picture,
-    color,
-    label_axis,
     labels,
-    tooltip,
     unit_for,
-    value_axis,
 )
+from profcore.charts.spread_bars import spread_bars
 from profcore.units import NS_PER_US, time_text
 
 if TYPE_CHECKING:
@@ -45,33 +40,24 @@ def sweep_settings_figure(points: pd.DataFrame) -> Figure:
     for column in ("duration", "low", "high"):
         data[column] = data[f"{column}_ns"] / unit.ns
     series = [name for name, _ in _SIDES if name in set(data["series"])]
-    order = list(dict.fromkeys(data["label"]))
-    y = label_axis("label", order)
-    offset = alt.YOffset("series:N", sort=series)
-    tips = tooltip(
-        ("row", "Setting"),
-        ("series", "What"),
-        ("text", "Time per step"),
-        ("spread", "Middle half"),
-    )
-    bars_px = ROW_PX * 2 // 3 * max(1, len(series)) * max(1, len(order))
-    base: alt.Chart = alt.Chart(data, height=bars_px + _ROOM_PX + _LEGEND_LINE_PX * len(series))
-    bars = base.mark_bar().encode(
-        x=value_axis(
-            "duration", title=f"Time per step ({unit.name})", largest=largest_ns / unit.ns
+    bars_px = ROW_PX * 2 // 3 * max(1, len(series)) * max(1, data["label"].nunique())
+    chart = spread_bars(
+        data,
+        row="label",
+        series=series,
+        height_px=bars_px + _ROOM_PX + _LEGEND_LINE_PX * len(series),
+        largest_ns=largest_ns,
+        unit=unit,
+        tips=(
+            ("row", "Setting"),
+            ("series", "What"),
+            ("text", "Time per step"),
+            ("spread", "Middle half"),
         ),
-        y=y,
-        yOffset=offset,
-        color=color("series", series),
-        tooltip=tips,
     )
-    spreads = base.mark_rule(strokeWidth=3, color="gray").encode(
-        x="low:Q", x2="high:Q", y=y, yOffset=offset, tooltip=tips
-    )
-    layers: list[Picture] = [bars, spreads]
     return Figure(
         question=QUESTION,
-        chart=alt.layer(*layers),
+        chart=chart,
         takeaway=_takeaway(points),
         sheet=_sheet(points),
         note="Step and CPU time are taken without the profiler; the grey bar is the middle half of "

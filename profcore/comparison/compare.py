@@ -56,9 +56,12 @@ class Comparison:
         return step_difference(mine, theirs, same_session=self.comparability.same_session)
 
     def _by_turns(self) -> StepDifference | None:
-        """Decide by turns that the two took in one process, where they did."""
+        """Decide by turns that the two took in one process, where they did.
+
+        Turns on another machine or device say nothing about the two runs on show.
+        """
         a, b = self.a.analysis.experiment, self.b.analysis.experiment
-        if a is None or b is None:
+        if a is None or b is None or a.device != b.device or not self.comparability.same_session:
             return None
         return turns_difference(
             [turns for turns in self.a.turns if same_work(turns.experiment, b)],

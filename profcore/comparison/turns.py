@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 TURNS_NOISE_FRACTION: Final = 0.015
 """Standard deviation from process to process of the ratio of two programs that do the same."""
-ROUNDS_MIN: Final = 5
-"""Fewer rounds are too few to draw from."""
 _SEEN_MIN: Final = 3
 """Processes from which their own scatter is taken."""
 
@@ -40,23 +38,21 @@ def turns_difference(of_a: Sequence[Beside], of_b: Sequence[Beside]) -> StepDiff
     Returns:
         None when there is no such recording with enough rounds.
     """
-    processes = [
-        (a_ns, b_ns)
-        for a_ns, b_ns in (
-            *((one.step_ns, one.other_step_ns) for one in of_a),
-            *((one.other_step_ns, one.step_ns) for one in of_b),
-        )
-        if len(a_ns) == len(b_ns) >= ROUNDS_MIN and min(*a_ns, *b_ns) > 0
-    ]
-    if not processes:
-        return None
-    ratios, inner = [], []
-    for a_ns, b_ns in processes:
+    processes, ratios, inner = [], [], []
+    for a_ns, b_ns in (
+        *((one.step_ns, one.other_step_ns) for one in of_a),
+        *((one.other_step_ns, one.step_ns) for one in of_b),
+    ):
+        if len(a_ns) != len(b_ns) or min((*a_ns, *b_ns), default=0) <= 0:
+            continue
         interval = median_interval([math.log(b / a) for a, b in zip(a_ns, b_ns, strict=True)])
         if interval is None:
-            return None
+            continue  # too few rounds to draw from
+        processes.append((a_ns, b_ns))
         ratios.append(interval.median)
         inner.append(interval.error**2)
+    if not processes:
+        return None
     between = TURNS_NOISE_FRACTION
     if len(ratios) >= _SEEN_MIN:
         between = max(between, statistics.stdev(ratios))
