@@ -128,10 +128,11 @@ class Timings(msgspec.Struct, frozen=True, kw_only=True):
     first_call_ns: int
     """The first call of the process, compilation included; device-synchronised. In a cold start
     it is profiled and equals the first recorded step with its device work."""
-    compile_cache: Literal["", "kept", "fresh"] = ""
+    compile_cache: Literal["", "kept", "shared", "fresh"] = ""
     """Where `first_call_ns` found compiled code. `fresh`: nowhere, so it is the whole cost of
-    compiling. `kept`: the machine's cache on disk was there, so it may be less. Empty: eager, or
-    not noted."""
+    compiling. `shared`: an earlier point of the sweep had compiled the same program in another
+    mode, so it may be less. `kept`: the machine's cache on disk was there, so it may be less.
+    Empty: eager, or not noted."""
     step_ns: list[float] = []
     """The wall time per step of every repeat, in the order measured, to 0.1 ns; at most 200. Empty
     in recordings made before this was kept."""

@@ -300,6 +300,18 @@ def turns(eager_us: float, compiled_us: float, **knobs: Any) -> Beside:
     )
 
 
+def test_a_cache_that_an_earlier_mode_filled_gives_the_least_number_of_steps() -> None:
+    known = {"mode": "reduce-overhead", "where": "size 4,096"}
+    first = timings(71, cpu_us=70, first_call_ns=2_001_000_000, compile_cache="fresh")
+    later = timings(71, cpu_us=70, first_call_ns=201_000_000, compile_cache="shared")
+    # 200 ms / 118 µs = 1,694.9
+    found = break_even(timings(189, cpu_us=63), later, **known)
+    assert found.is_least
+    assert "after 1,695 steps or more, because" in found.sentence
+    assert "in its cache: alone it can take longer" in found.arithmetic[0]
+    assert not break_even(timings(189, cpu_us=63), first, **known).is_least
+
+
 def test_turns_with_the_eager_program_decide_where_they_were_taken() -> None:
     # 20 and 28 µs of a CPU that sets the pace may be chance; 20.5 against 30.75 by turns is 1.5.
     points = [

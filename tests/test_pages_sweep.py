@@ -356,7 +356,7 @@ class TestResult:
         assert rows["Compiling (s)"].tolist() == [0, 0.6, 0.9]
         assert rows["Middle half"].tolist()[1] == "19.8 µs to 20.2 µs"
         assert (
-            "At size 64 on this NVIDIA H200 compile default has paid for itself first: after "
+            "At size 64 on this NVIDIA H200 compile default pays for itself after "
             "20,000 steps." in texts
         )
         assert "A step takes 50.0 µs eager and 20.0 µs in the fastest compiled mode" in texts

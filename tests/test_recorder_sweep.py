@@ -91,13 +91,20 @@ def test_every_point_is_a_recording_and_what_is_done_is_skipped(tmp_path: Path) 
 
 def test_compile_modes_at_one_size_are_timed_by_turns_with_eager(tmp_path: Path) -> None:
     (tmp_path / "sweep").mkdir()
-    plan = {"base": PLAN["base"], "sizes": [16], "compiles": ["eager", "default"]}
+    plan = {
+        "base": PLAN["base"],
+        "sizes": [16],
+        "compiles": ["eager", "default", "reduce-overhead"],
+    }
     child("sweep_child.py", str(tmp_path / "sweep"), json.dumps(plan))
-    eager, compiled = map(open_folder, sorted((tmp_path / "sweep/points").iterdir()))
+    eager, compiled, again = map(open_folder, sorted((tmp_path / "sweep/points").iterdir()))
     assert eager.beside is None
     assert compiled.beside is not None
     assert compiled.beside.experiment == eager.experiment
     assert len(compiled.beside.step_ns) == len(compiled.beside.other_step_ns) >= 5
+    # The second mode finds in the cache what the first one compiled of the same program.
+    caches = [one.timings.compile_cache for one in (eager, compiled, again) if one.timings]
+    assert caches == ["", "fresh", "shared"]
 
 
 def test_a_device_that_is_not_there_ends_the_sweep(tmp_path: Path) -> None:

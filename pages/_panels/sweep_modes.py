@@ -42,10 +42,11 @@ def _headline(data: SweepData) -> None:
     fastest = min(compiled, key=lambda row: float(row["step_ns"]))
     with st.container(border=True, key="modes"):
         if pays:
-            point, even = min(pays, key=lambda both: both[1].steps or 0.0)
+            # Where the cost of compiling is known whole, if there is such a mode.
+            point, even = min(pays, key=lambda both: (both[1].is_least, both[1].steps or 0.0))
             sentence = (
-                f"At size {at:,}{on} compile {point.experiment.compile} has paid for itself first: "
-                f"after {even.steps:,.0f} steps"
+                f"At size {at:,}{on} compile {point.experiment.compile} pays for itself after "
+                f"{even.steps:,.0f} steps" + (" or more" if even.is_least else "")
             )
         else:
             even = next(one for point, one in data.break_evens if point.id == fastest["id"])
@@ -111,7 +112,9 @@ def _table(data: SweepData, *, has_modes: bool) -> None:
 def _after(found: BreakEven | None) -> str:
     if found is None:
         return "-"
-    return f"{found.steps:,.0f} steps" if found.steps is not None else _PAYS[found.state]
+    if found.steps is None:
+        return _PAYS[found.state]
+    return f"{found.steps:,.0f} steps" + (" or more" if found.is_least else "")
 
 
 def _seconds(found: BreakEven | None) -> float | None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _CACHES: Final[dict[str, str]] = {
     "fresh": "with an empty cache, so all of it was compiled",
+    "shared": "with what an earlier point of the sweep had compiled in another mode in its cache: "
+    "alone it can take longer",
     "kept": "with the machine's cache on disk, so it may have found parts of it there: a first "
     "compilation can take much longer",
     "": "and it was not noted what its cache held",
@@ -34,6 +36,8 @@ class BreakEven:
     state: Literal["pays", "never", "no difference"]
     steps: float | None
     """None unless it pays."""
+    is_least: bool
+    """Parts were found compiled already: the steps and `compile_ns` are the least there can be."""
     compile_ns: int
     """What the first compiled call took more than the first eager one; at least 0."""
     gain_ns: float
@@ -61,6 +65,7 @@ def break_even(
             decides in the place of the two times.
     """
     compile_ns = max(0, compiled.first_call_ns - eager.first_call_ns)
+    is_least = compiled.compile_cache == "shared"
     difference = step_difference([eager], [compiled]) if turns is None else turns
     eager_ns, compiled_ns = eager.step_ns_median, compiled.step_ns_median
     if turns is not None:
@@ -95,18 +100,20 @@ def break_even(
     else:
         state, steps = "pays", compile_ns / gain_ns
         took_ns = steps * compiled_ns
+        or_more = " or more" if is_least else ""
         arithmetic.append(
             f"{time_text(compile_ns)} ÷ {time_text(gain_ns)} = {steps:,.0f} steps, which take "
             f"{time_text(took_ns)}."
         )
         arithmetic.append(_range_text(compile_ns, eager_ns, difference))
         sentence = (
-            f"compile {mode} at {where}: pays for itself after {steps:,.0f} steps, because each "
-            f"saves {time_text(gain_ns)}."
+            f"compile {mode} at {where}: pays for itself after {steps:,.0f} steps{or_more}, "
+            f"because each saves {time_text(gain_ns)}."
         )
     return BreakEven(
         state=state,
         steps=steps,
+        is_least=is_least,
         compile_ns=compile_ns,
         gain_ns=gain_ns,
         sentence=sentence,

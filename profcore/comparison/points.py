@@ -43,7 +43,7 @@ COLUMNS: Final[dict[str, str]] = {
     "flops_per_s": "step_flops over step_ns (float)",
     "bytes_per_s": "step_bytes over step_ns (float)",
     "first_call_ns": "the first call, compilation included (float)",
-    "compile_cache": "`fresh`, `kept`, or empty for eager",
+    "compile_cache": "`fresh`, `shared`, `kept`, or empty for eager",
 }
 """One row per timed point; by row in the order of the sweep, then along the axis."""
 

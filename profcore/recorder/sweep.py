@@ -147,6 +147,7 @@ def _time_all(
     on_point: Callable[[Point], None],
 ) -> list[Place]:
     there = places_of(points)
+    compiled: set[Experiment] = set()
     count = len(plan.experiments())
     places: list[Place] = []
     for row in plan.rows():
@@ -157,8 +158,7 @@ def _time_all(
             if not place.is_timed or place.state == "failed":
                 count = max(count, len(places))
                 on_point(_point(experiment, len(places), count))
-                twin = _twin(plan, experiment)
-                _time_one(place, device, cache, twin)
+                _time_one(place, device, cache, _twin(plan, experiment), compiled)
             share = place.busy_fraction
             if share is not None:
                 busy.append((experiment.size, share))
@@ -193,19 +193,37 @@ def _twin(plan: SweepPlan, experiment: Experiment) -> Experiment | None:
     return msgspec.structs.replace(experiment, compile="eager")
 
 
-def _time_one(place: Place, device: torch.device, cache: Path, twin: Experiment | None) -> None:
+def _time_one(
+    place: Place,
+    device: torch.device,
+    cache: Path,
+    twin: Experiment | None,
+    compiled: set[Experiment],
+) -> None:
     (place.folder / STATUS_FILE).unlink(missing_ok=True)  # of a try that failed
     try:
-        _time(place, device, cache, twin)
+        _time(place, device, cache, twin, compiled)
     except Exception as error:  # noqa: BLE001 - one point fails, the others go on
         _fail(place, error)
     _forget(device)
 
 
-def _time(place: Place, device: torch.device, cache: Path, twin: Experiment | None) -> None:
+def _time(
+    place: Place,
+    device: torch.device,
+    cache: Path,
+    twin: Experiment | None,
+    compiled: set[Experiment],
+) -> None:
+    """Time a point; `compiled` holds the programs this process has compiled, whatever the mode."""
     experiment, clock = place.experiment, _clock(place.experiment, device)
     ready = _make_ready(experiment, device, cache)
-    timings = warm.measure(ready, experiment, clock, cache="fresh")
+    program = msgspec.structs.replace(experiment, compile="eager", warmup=1)
+    timings = warm.measure(
+        ready, experiment, clock, cache="shared" if program in compiled else "fresh"
+    )
+    if experiment.compile != "eager":
+        compiled.add(program)
     if device.type == "cuda":
         gpu_ns = queued.gpu_ns(ready.program.step, cpu_ns=timings.cpu_ns_median)
         timings = msgspec.structs.replace(timings, gpu_queued_ns=gpu_ns)

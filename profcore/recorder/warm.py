@@ -59,7 +59,11 @@ def make_ready(experiment: Experiment, device: torch.device, clock: Clock) -> Re
 
 
 def measure(
-    ready: Ready, experiment: Experiment, clock: Clock, *, cache: Literal["kept", "fresh"]
+    ready: Ready,
+    experiment: Experiment,
+    clock: Clock,
+    *,
+    cache: Literal["kept", "shared", "fresh"],
 ) -> Timings:
     """Time the steps without the profiler, before anything was profiled."""
     timings = baseline.measure(
