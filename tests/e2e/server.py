@@ -29,6 +29,7 @@ class Server:
     """A running server."""
 
     url: str
+    pid: int
     data: Path
     """Its folder of recordings."""
     log_path: Path
@@ -53,10 +54,8 @@ def serve(folder: Path) -> Iterator[Server]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    server = Server(
-        url=f"http://127.0.0.1:{port}", data=folder / "data", log_path=folder / "server.log"
-    )
-    with server.log_path.open("wb") as log:
+    data, log_path = folder / "data", folder / "server.log"
+    with log_path.open("wb") as log:
         process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "streamlit", "run", "app.py"),
@@ -64,10 +63,12 @@ def serve(folder: Path) -> Iterator[Server]:
                 *("--server.fileWatcherType", "none"),
             ],
             cwd=ROOT,
-            env={**os.environ, "PROFCORE_DATA": str(server.data)},
+            env={**os.environ, "PROFCORE_DATA": str(data)},
             stdout=log,
             stderr=subprocess.STDOUT,
         )
+    url = f"http://127.0.0.1:{port}"
+    server = Server(url=url, pid=process.pid, data=data, log_path=log_path)
     try:
         _wait_until_healthy(process, server)
         yield server

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.e2e import screen
+from profcore.recording import TIMINGS_FILE
+from tests.e2e import hold, screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,6 +116,7 @@ def test_sweep_watch_open_a_point_and_compare_two(server: Server, page: Page) ->
     expect(page.get_by_text("Neither side has GPU work")).to_be_visible()
 
     # AND both can be recorded again, by turns, for as long as the visitor likes
+    hold.hold_next_run(server)
     page.get_by_role("button", name="Record both once more").click()
     again = page.locator(".st-key-again")
     expect(again).to_contain_text("run 1 of 2: A, size 16")
@@ -145,7 +147,8 @@ def test_with_one_size_the_charts_go_over_the_batch(server: Server, page: Page) 
 def test_cancel_keeps_what_is_there_and_the_rest_can_be_made(server: Server, page: Page) -> None:
     # GIVEN a sweep that is under way, with a point on show
     screen.visit(page, server, "/sweep?sizes=16&sizes=128&points=halves+between&device=cpu")
-    press_sweep(page)
+    sweep_id = press_sweep(page)
+    hold.hold_run(server, sweep_id, TIMINGS_FILE)
     expect(screen.charts(page, "sweep_live")).to_be_visible(timeout=SWEEP_MS)
 
     # WHEN

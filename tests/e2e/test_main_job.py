@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e import screen
+from tests.e2e import hold, screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from tests.e2e.server import Server
 
 pytestmark = [pytest.mark.browser, pytest.mark.torch]
-
-LONG = "/?size=512&dtype=fp32&steps=50&warmup=50&device=cpu"
-"""An experiment that is under way long enough to be cancelled."""
 
 
 def test_set_run_read_share_and_cancel(
@@ -48,7 +45,8 @@ def test_set_run_read_share_and_cancel(
     expect(other.get_by_role("heading", name="matmul_add · 96 · bf16")).to_be_visible()
 
     # AND a second run ends at once when it is cancelled
-    screen.visit(page, server, LONG)
+    screen.visit(page, server, "/?size=512&device=cpu")
+    hold.hold_next_run(server)
     screen.press_run(page)
     screen.cancel_button(page).click()
     expect(page.get_by_role("heading", name="This run was cancelled")).to_be_visible(timeout=10_000)
