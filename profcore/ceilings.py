@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from profcore.devices import find_peaks
+from profcore.devices import Ceilings, vendor_peaks
 from profcore.files import read_json, write_json
+from profcore.recording import read_ceilings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,28 +22,6 @@ if TYPE_CHECKING:
     from profcore.recording import Environment
 
 CEILINGS_FOLDER: Final = "ceilings"
-CEILINGS_FILE: Final = "ceilings.json"
-"""The same beside a sweep that was drawn with them, so that it can travel."""
-
-
-class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
-    """The highest rates of one device, and where they come from."""
-
-    source: Literal["measured", "table"]
-    source_text: str
-    """One sentence for people: how they were measured, or whose figures they are."""
-    device_name: str
-    driver: str | None = None
-    torch: str = ""
-    """Empty in a table."""
-    flops_per_s: dict[str, float]
-    """Of a large matrix product by number format; a format without an entry is not known."""
-    memory_bytes_per_s: float | None
-    """Of a large copy inside the device: bytes read and bytes written."""
-    launch_ns: float | None = None
-    """CPU time to launch one kernel that does nothing; None in a table and on a CPU."""
-    measured_at: str = ""
-    """UTC, ISO 8601; empty in a table."""
 
 
 def load(root: Path, environment: Environment) -> Ceilings | None:
@@ -69,32 +48,28 @@ def save(root: Path, environment: Environment, ceilings: Ceilings) -> None:
     write_json(path, ceilings)
 
 
-def from_table(device_name: str) -> Ceilings | None:
-    """Return the vendor's figures for a device that is listed, else None."""
-    peaks = find_peaks(device_name)
-    if peaks is None:
-        return None
-    return Ceilings(
-        source="table",
-        source_text=f"{peaks.source}; real programs reach a part of them.",
-        device_name=peaks.name,
-        flops_per_s={str(dtype): rate for dtype, rate in peaks.flops_per_s.items()},
-        memory_bytes_per_s=peaks.memory_bytes_per_s,
+def highest(older: Ceilings, newer: Ceilings) -> Ceilings:
+    """Return the higher of each rate of two measurements: whatever disturbs one only lowers it."""
+    launches_ns = [one.launch_ns for one in (older, newer) if one.launch_ns is not None]
+    return msgspec.structs.replace(
+        newer,
+        flops_per_s={
+            name: max(one.flops_per_s.get(name, 0.0) for one in (older, newer))
+            for name in older.flops_per_s | newer.flops_per_s
+        },
+        memory_bytes_per_s=max(older.memory_bytes_per_s, newer.memory_bytes_per_s),
+        launch_ns=min(launches_ns, default=None),
     )
 
 
 def find_ceilings(root: Path, environment: Environment) -> Ceilings | None:
     """Return the measured ceilings of a device, else the vendor's figures, else None."""
-    return load(root, environment) or from_table(environment.device_name)
+    return load(root, environment) or vendor_peaks(environment.device_name)
 
 
 def beside(folder: Path, root: Path, environment: Environment) -> Ceilings | None:
     """Return the ceilings that lie beside a sweep, else as `find_ceilings`."""
-    try:
-        own = read_json(folder / CEILINGS_FILE, Ceilings)
-    except (msgspec.DecodeError, OSError):
-        own = None
-    return own or find_ceilings(root, environment)
+    return read_ceilings(folder) or find_ceilings(root, environment)
 
 
 def _path(root: Path, environment: Environment) -> Path:

@@ -1,30 +1,42 @@
-"""What named GPUs can do at most: dense arithmetic rates and memory bandwidth.
+"""What a device can do at most, and the vendors' figures for GPUs that have a name.
 
-Vendor figures, dense (without structured sparsity), at boost clock; real programs reach a part of
-them. torch's own table lists some of these with sparsity, which doubles them.
+Vendor figures are dense (without structured sparsity), at boost clock; real programs reach a part
+of them. torch's own table lists some of these with sparsity, which doubles them.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, Literal
 
-if TYPE_CHECKING:
-    from profcore.experiment import Dtype
+import msgspec
 
 _PER_TERA: Final = 1e12
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Peaks:
-    """The ceilings of one device."""
+class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
+    """The highest rates of one device, and where they come from."""
 
-    name: str
-    flops_per_s: dict[Dtype, float]
-    """Dense matrix rate by number format; a format without an entry is not sped up there."""
+    source: Literal["measured", "table"]
+    source_text: str
+    """One sentence for people: how they were measured, or whose figures they are."""
+    device_name: str
+    driver: str | None = None
+    torch: str = ""
+    """Empty in a table."""
+    flops_per_s: dict[str, float]
+    """Of a large dense matrix product by number format; one without an entry is not known."""
     memory_bytes_per_s: float
-    source: str
+    """Of a large copy inside the device: bytes read and bytes written."""
+    launch_ns: float | None = None
+    """CPU time to launch one kernel that does nothing; None in a table and on a CPU."""
+    measured_at: str = ""
+    """UTC, ISO 8601; empty in a table."""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether this very device showed these rates."""
+        return self.source == "measured"
 
 
 # fmt: off
@@ -49,17 +61,17 @@ _ROWS: Final[tuple[tuple[str, str, float, float, float, float, float, str], ...]
 # fmt: on
 
 
-def find_peaks(device_name: str) -> Peaks | None:
-    """Return the ceilings of a device by its name, or None for a device that is not listed."""
+def vendor_peaks(device_name: str) -> Ceilings | None:
+    """Return the vendor's figures for a device by its name, or None when it is not listed."""
     for pattern, name, bf16, fp16, tf32, fp32, memory, sheet in _ROWS:
         if re.search(pattern, device_name, re.IGNORECASE):
             rates = {"bf16": bf16, "fp16": fp16, "tf32": tf32, "fp32": fp32}
-            return Peaks(
-                name=name,
-                flops_per_s={
-                    cast("Dtype", dtype): rate * _PER_TERA for dtype, rate in rates.items() if rate
-                },
+            return Ceilings(
+                source="table",
+                source_text=f"NVIDIA's figures ({sheet}), dense; real programs reach a part of "
+                "them.",
+                device_name=name,
+                flops_per_s={dtype: rate * _PER_TERA for dtype, rate in rates.items() if rate},
                 memory_bytes_per_s=memory * _PER_TERA,
-                source=f"NVIDIA's figures ({sheet}), dense",
             )
     return None

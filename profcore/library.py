@@ -33,6 +33,7 @@ from profcore.recording import (
     State,
     Status,
     open_folder,
+    read_ceilings,
 )
 from profcore.sweep import POINTS_FOLDER, SWEEP_FILE
 
@@ -301,7 +302,12 @@ def open_point(sweep: Path, number: str, *, is_sample: bool = False) -> Recordin
     if not (folder / STATUS_FILE).exists():  # the sweep is under way, or was ended there
         of_sweep = status_of(sweep)
         status = msgspec.structs.replace(of_sweep, run_s=0.0, log_tail="")
-    return dataclasses.replace(recording, id=f"{sweep.name}-{number}", status=status)
+    return dataclasses.replace(
+        recording,
+        id=f"{sweep.name}-{number}",
+        status=status,
+        ceilings=recording.ceilings or read_ceilings(sweep),
+    )
 
 
 def finish(folder: Path, status: Status) -> None:

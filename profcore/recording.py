@@ -5,6 +5,7 @@
          timings.json      what the steps take without the profiler
          beside.json       what they take by turns with another program in the same process, if
                            that was asked for
+         ceilings.json     what the device was measured to do at most, if an earlier sweep did that
          trace.json.gz     what the profiler recorded (Chrome trace events)
          table.txt         torch's own table, as text
          averages.json     torch's own table, as numbers (`key_averages`)
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from profcore import experiment as experiments
+from profcore.devices import Ceilings
 from profcore.errors import ExperimentError, RecordingError
 from profcore.experiment import Experiment
 from profcore.files import read_json
@@ -51,6 +53,7 @@ EXPERIMENT_FILE = "experiment.json"
 ENVIRONMENT_FILE = "environment.json"
 TIMINGS_FILE = "timings.json"
 BESIDE_FILE = "beside.json"
+CEILINGS_FILE = "ceilings.json"
 TRACE_FILE = "trace.json.gz"
 TABLE_FILE = "table.txt"
 AVERAGES_FILE = "averages.json"
@@ -226,6 +229,8 @@ class Recording:
     timings: Timings | None
     beside: Beside | None = None
     """None: it was timed alone."""
+    ceilings: Ceilings | None = None
+    """None: nobody had measured this device when the run was made."""
 
     @property
     def trace_path(self) -> Path:
@@ -271,7 +276,16 @@ def open_folder(folder: Path, *, is_sample: bool = False) -> Recording:
         environment=environment,
         timings=timings,
         beside=beside,
+        ceilings=read_ceilings(folder),
     )
+
+
+def read_ceilings(folder: Path) -> Ceilings | None:
+    """Return the measured ceilings that lie in a folder; None also when they cannot be read."""
+    try:
+        return read_json(folder / CEILINGS_FILE, Ceilings)
+    except (msgspec.DecodeError, OSError):
+        return None  # a run is whole without them
 
 
 def read_averages(recording: Recording) -> list[Average] | None:

@@ -8,7 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from profcore.analysis import Analysis
+from profcore.devices import Ceilings
 from profcore.experiment import Experiment
 from profcore.recording import Environment, Timings
 from profcore.rules import RULES, Finding, check
@@ -37,7 +40,7 @@ class Case:
     state: State
     rows: list[Row] = field(default_factory=list)
     known: dict[str, Any] = field(default_factory=dict)
-    """What goes to Analysis beside the trace (experiment, timings, environment) or to the header
+    """What goes to Analysis beside the trace (experiment, timings, ...) or to the header
     of the file (devices, cupti_version ...)."""
     says: tuple[str, ...] = ()
     """Texts that the observation, or the reason, must contain."""
@@ -64,7 +67,7 @@ class Case:
         return finding_of(self.rule, self.analysis())
 
 
-_BESIDE = ("experiment", "timings", "environment")
+_BESIDE = ("experiment", "timings", "environment", "ceilings")
 
 
 def finding_of(rule: str, analysis: Analysis) -> Finding:
@@ -112,6 +115,22 @@ def own_run(
         ),
         "environment": environment(device),
     }
+
+
+MEASURED = Ceilings(
+    source="measured",
+    source_text="Measured on this device.",
+    device_name="NVIDIA H200",
+    flops_per_s={"bf16": 700e12, "fp32": 50e12},
+    memory_bytes_per_s=4e12,
+)
+"""What a sweep measured on this H200."""
+
+
+def elsewhere(known: dict[str, Any], device_name: str) -> dict[str, Any]:
+    """Return the same run on another device."""
+    there = msgspec.structs.replace(known["environment"], device_name=device_name)
+    return {**known, "environment": there}
 
 
 def environment(device: str = "cuda:0") -> Environment:

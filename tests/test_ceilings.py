@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from profcore import ceilings
-from profcore.ceilings import Ceilings
+from profcore.devices import Ceilings
+from profcore.recording import CEILINGS_FILE, EXPERIMENT_FILE, open_folder
 from tests.rule_traces import environment
 
 if TYPE_CHECKING:
@@ -49,12 +50,37 @@ def test_a_damaged_file_counts_as_none(tmp_path: Path) -> None:
     assert ceilings.load(tmp_path, environment()) is None
 
 
+def test_of_two_measurements_the_higher_rates_count() -> None:
+    other = msgspec.structs.replace(
+        MEASURED,
+        source_text="Again.",
+        flops_per_s={"bf16": 6e14, "fp32": 5e13},
+        memory_bytes_per_s=4.2e12,
+        launch_ns=None,
+    )
+    found = ceilings.highest(MEASURED, other)
+    assert found.flops_per_s == {"bf16": 7e14, "fp32": 5e13}
+    assert found.memory_bytes_per_s == 4.2e12
+    assert (found.launch_ns, found.source_text) == (4000.0, "Again.")
+
+
+def test_a_recording_takes_its_ceilings_with_it(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / EXPERIMENT_FILE).write_text("{}")
+    assert open_folder(folder).ceilings is None
+    (folder / CEILINGS_FILE).write_bytes(msgspec.json.encode(MEASURED))
+    assert open_folder(folder).ceilings == MEASURED
+    (folder / CEILINGS_FILE).write_text("{")
+    assert open_folder(folder).ceilings is None  # the recording itself is whole
+
+
 def test_ceilings_beside_a_sweep_come_first(tmp_path: Path) -> None:
     sweep = tmp_path / "sweep"
     sweep.mkdir()
-    (sweep / ceilings.CEILINGS_FILE).write_bytes(msgspec.json.encode(MEASURED))
+    (sweep / CEILINGS_FILE).write_bytes(msgspec.json.encode(MEASURED))
     assert ceilings.beside(sweep, tmp_path, environment()) == MEASURED
-    (sweep / ceilings.CEILINGS_FILE).unlink()
+    (sweep / CEILINGS_FILE).unlink()
     found = ceilings.beside(sweep, tmp_path, environment())
     assert found is not None
     assert found.source == "table"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import msgspec
 import pytest
 
 from profcore.charts.busy_fraction import busy_fraction_figure
@@ -83,6 +84,20 @@ def test_throughput_stands_below_its_ceiling() -> None:
     assert lines.data["share"].tolist()[2] == "85.9 %"
     assert figure.takeaway == "At most 687 TFLOP/s, at size 4,096 (eager): 85.9 % of the ceiling."
     assert figure.note.endswith("Dashed: the ceiling, 800 TFLOP/s. Measured.")
+
+
+def test_a_point_above_the_roof_of_the_memory_is_explained() -> None:
+    # 134.2 MB in 200 us is 671 GB/s, of 0.5 TB/s
+    small = msgspec.structs.replace(CEILINGS, memory_bytes_per_s=0.5e12)
+    figure = throughput_figure(
+        sweep(), roof_of(small, dtype="bf16", is_matmul=False), is_matmul=False
+    )
+    cached = ", which a step can reach whose data stays in a cache."
+    assert figure.takeaway.endswith(f"134.2 % of the ceiling{cached}")
+    # 687.3 of the 1,024 x 0.5 TFLOP/s that the memory allows
+    low = roof_of(small, dtype="bf16", is_matmul=True)
+    figure = roofline_figure(roofline_table(sweep(), low), low)
+    assert figure.takeaway.endswith(f"reaches 134.2 % of it{cached}")
 
 
 def test_without_a_ceiling_the_points_stand_alone() -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from profcore.analysis import Analysis
-from profcore.ceilings import Ceilings
 from profcore.comparison.break_even import break_even, break_evens
 from profcore.comparison.crossover import (
     Crossover,
@@ -23,6 +22,7 @@ from profcore.comparison.points import COLUMNS, axis_of, points_table, row_names
 from profcore.comparison.roofline import COLUMNS as ROOF_COLUMNS
 from profcore.comparison.roofline import roof_of, roofline_table
 from profcore.comparison.warmups import warmup_sentences
+from profcore.devices import Ceilings
 from profcore.experiment import Experiment
 from profcore.recording import Beside, Recording, Status, Timings
 from tests.handmade import trace_of

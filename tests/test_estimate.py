@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from profcore import workloads
-from profcore.devices import find_peaks
+from profcore.devices import vendor_peaks
 from profcore.estimate import estimate, refusal
 from profcore.experiment import WORKLOAD_NAMES, Experiment
 from profcore.machine import Device, Machine
@@ -146,14 +146,14 @@ def test_compiling_on_a_cpu_needs_a_compiler() -> None:
     ],
 )
 def test_peaks_by_the_names_drivers_give(name: str, bf16_tflops: float | None) -> None:
-    peaks = find_peaks(name)
+    peaks = vendor_peaks(name)
     assert peaks is not None
     assert peaks.flops_per_s.get("bf16") == (bf16_tflops and bf16_tflops * 1e12)
 
 
 @pytest.mark.parametrize("name", ["AMD EPYC", "NVIDIA GeForce GTX 1080", "", "NVIDIA A1000"])
 def test_no_peaks_for_what_is_not_listed(name: str) -> None:
-    assert find_peaks(name) is None
+    assert vendor_peaks(name) is None
 
 
 def test_costs_need_no_torch() -> None:

@@ -8,12 +8,12 @@ import msgspec
 import pytest
 import streamlit as st
 
-from profcore.ceilings import CEILINGS_FILE, Ceilings
+from profcore.devices import Ceilings
 from profcore.errors import ExperimentError
 from profcore.experiment import COMPILE_MODES, Experiment
 from profcore.files import write_json, write_text
 from profcore.jobs import JobView
-from profcore.recording import STATUS_FILE, TITLE_FILE, Phase, Point, Status, Timings
+from profcore.recording import CEILINGS_FILE, STATUS_FILE, TITLE_FILE, Phase, Point, Status, Timings
 from profcore.sweep import POINTS_FOLDER, SWEEP_FILE, SweepPlan
 from tests.page_app import CPU_DEVICE, GPU_MACHINE, Visit, machine
 from tests.page_recordings import CPU, FAST, H200, cpu_rows, gpu_rows, write_recording

@@ -10,12 +10,14 @@ from msgspec.structs import replace
 from profcore.analysis import Analysis
 from profcore.estimate import estimate
 from profcore.experiment import Experiment
-from profcore.rules.headline import Headline, headline
+from profcore.rules.headline import Headline, headline, peak_words
 from profcore.trace import read
 from tests.page_recordings import CPU, FAST, H200, cpu_rows, gpu_rows
+from tests.rule_traces import MEASURED
 from tests.trace_bytes import Row, trace_bytes
 
 if TYPE_CHECKING:
+    from profcore.devices import Ceilings
     from profcore.recording import Environment, Timings
 
 
@@ -25,6 +27,7 @@ def numbers(
     experiment: Experiment | None = None,
     timings: Timings | None = FAST,
     environment: Environment | None = H200,
+    ceilings: Ceilings | None = None,
 ) -> Headline:
     trace = read(trace_bytes(*rows), name="made by hand")
     return headline(
@@ -33,6 +36,7 @@ def numbers(
             experiment=experiment or Experiment(),
             timings=timings,
             environment=environment,
+            ceilings=ceilings,
         )
     )
 
@@ -56,6 +60,15 @@ def test_arithmetic_rate_against_the_peak_of_the_number_format() -> None:
     assert rate.per_s == pytest.approx(528_384 / 33e-6)
     assert rate.peak_fraction == pytest.approx(528_384 / 33e-6 / 989.5e12)
     assert rate.peak_of == "NVIDIA H200"
+    assert peak_words(rate) == "the peak of an NVIDIA H200"
+
+
+def test_what_was_measured_on_the_device_is_its_peak() -> None:
+    rate = numbers(gpu_rows(), ceilings=MEASURED).rate
+    assert rate is not None
+    assert rate.peak_fraction == pytest.approx(528_384 / 33e-6 / 700e12)
+    assert peak_words(rate) == "what this device was measured to do"
+    assert rate.peak_source == "Measured on this device."
 
 
 def test_bytes_rate_where_the_step_is_not_about_arithmetic() -> None:

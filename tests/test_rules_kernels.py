@@ -2,12 +2,26 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rule_traces import ADD, NVJET, SGEMM, Case, cpu_only, hold, loop, own_run, product
+from tests.rule_traces import (
+    ADD,
+    MEASURED,
+    NVJET,
+    SGEMM,
+    Case,
+    cpu_only,
+    elsewhere,
+    hold,
+    loop,
+    own_run,
+    product,
+)
 from tests.trace_bytes import GPU, Row, kernel, launch, op
 
 CPU = {"devices": ()}
 PLAIN = loop(5, product(50))
 BF16 = own_run(step_us=60, size=1024)
+FP16 = own_run(step_us=60, size=1024, dtype="fp16")
+CHAIN = own_run(step_us=1100, workload="elementwise_chain", size=8192)
 OLD = {"devices": ({**GPU, "name": "Tesla V100", "computeMajor": 7},)}
 TRITON = "triton_poi_fused_add_relu_0"
 
@@ -94,6 +108,34 @@ CASES = (
         known=BF16,
         says=("2.15 GFLOP in 50.0 µs", "43.0 TFLOP/s", "4.3 % of the bf16 peak", "990 TFLOP/s"),
     ),
+    Case(
+        rule="E5",
+        state="fired",
+        rows=PLAIN,
+        known={**BF16, "ceilings": MEASURED},  # 43.0 of 700
+        says=("4.3 % of the bf16 peak of NVIDIA H200 (990 TFLOP/s) and 6.1 % of the 700 TFLOP/s",),
+    ),
+    Case(
+        rule="E5",
+        state="fired",
+        rows=PLAIN,
+        known={**elsewhere(BF16, "GPU 9000"), "ceilings": MEASURED},
+        says=("is 43.0 TFLOP/s, 6.1 % of the 700 TFLOP/s that this device was measured",),
+    ),
+    Case(
+        rule="E5",
+        state="not_checked",
+        rows=PLAIN,
+        known=elsewhere(BF16, "GPU 9000"),
+        says=("peak of this device (GPU 9000) is not known; a sweep measures it",),
+    ),
+    Case(
+        rule="E5",
+        state="not_checked",
+        rows=PLAIN,
+        known={**elsewhere(FP16, "GPU 9000"), "ceilings": MEASURED},
+        says=("has no matrix rate for fp16",),
+    ),
     Case(rule="E5", state="not_checked", rows=PLAIN, says=("not known which sizes",)),
     Case(
         rule="E5",
@@ -107,8 +149,23 @@ CASES = (
         rule="E6",
         state="fired",
         rows=loop(5, product(1000, name=ADD), every_us=2000),
-        known=own_run(step_us=1100, workload="elementwise_chain", size=8192),
+        known=CHAIN,
         says=("2.62 GiB in 1.00 ms", "2.82 TB/s", "58.7 % of the memory peak"),
+    ),
+    # The same against 4.0 TB/s that were measured: 70.5 %, and 70 % is near.
+    Case(
+        rule="E6",
+        state="fired",
+        rows=loop(5, product(1000, name=ADD), every_us=2000),
+        known={**elsewhere(CHAIN, "GPU 9000"), "ceilings": MEASURED},
+        says=("70.5 % of the 4.00 TB/s that a copy on this device", "limited by memory"),
+    ),
+    Case(
+        rule="E6",
+        state="fired",
+        rows=loop(5, product(1000, name=ADD), every_us=2000),
+        known={**CHAIN, "ceilings": MEASURED},
+        says=("of NVIDIA H200 (4.80 TB/s) and 70.5 % of the 4.00 TB/s",),
     ),
     Case(
         rule="E6",

@@ -9,10 +9,12 @@ from profcore.rules import Verdict, judge
 from tests.handmade import analysis_of
 from tests.rule_traces import (
     ADD,
+    MEASURED,
     SGEMM,
     Case,
     copy_before_product,
     cpu_only,
+    elsewhere,
     finding_of,
     loop,
     own_run,
@@ -62,6 +64,22 @@ class TestOwnRuns:
         assert "137 GFLOP in 190 µs is 723 TFLOP/s, 73.1 % of the peak" in texts(verdict)
         assert "128 MiB in 190 µs is 706 GB/s, 14.7 % of the peak" in texts(verdict)
 
+    def test_what_was_measured_comes_before_the_vendors_figures(self) -> None:
+        # GIVEN the same on a device that keeps up 700 TFLOP/s and copies 4 TB/s:
+        # 723 is 103.4 % and 706 GB/s is 17.7 %
+        rows = loop(5, product_and_add(175, 15), every_us=200, cpu_us=150)
+        known = {**own_run(step_us=200, size=4096), "ceilings": MEASURED}
+        verdict = judge(analysis_of(*rows, **known))
+        assert verdict.bound == "compute-bound"
+        assert "nearer the peak (103.4 %) than its memory (17.7 %)" in verdict.sentence
+        assert (
+            "723 TFLOP/s, 103.4 % of the 700 TFLOP/s that this device was measured to keep up "
+            "(a short burst can be faster: under lasting load the clock falls)."
+        ) in texts(verdict)
+        assert "706 GB/s, 17.7 % of the 4.00 TB/s that a copy was measured to move" in texts(
+            verdict
+        )
+
     def test_memory_is_the_limit(self) -> None:
         # GIVEN 4096² pointwise in bf16, 21 x 33.55 MB in 176 us: 4.00 TB/s of 4.8, 83.4 %
         rows = loop(5, product(176, name=ADD), every_us=190, cpu_us=150)
@@ -86,11 +104,14 @@ class TestOwnRuns:
         assert "95.0 µs ÷ 94.0 µs = a little more than 1: 100 % busy." in texts(verdict)
 
     def test_an_unknown_device_is_named(self) -> None:
-        known = own_run(step_us=100)
-        known["environment"] = msgspec.structs.replace(known["environment"], device_name="GPU 9000")
+        known = elsewhere(own_run(step_us=100, size=4096), "GPU 9000")
         verdict = judge(analysis_of(*BUSY, **known))
         assert verdict.bound == "compute-bound"
         assert "the peaks of GPU 9000 are not known" in verdict.sentence
+        assert "a sweep measures it for the runs that are made after it" in verdict.sentence
+        # 137 GFLOP in 95 us is 1.45 PFLOP/s, 206.7 % of 700
+        measured = judge(analysis_of(*BUSY, **known, ceilings=MEASURED))
+        assert "its arithmetic is nearer the peak (206.7 %)" in measured.sentence
 
     def test_a_lowered_clock_is_mentioned(self) -> None:
         known = own_run(step_us=100)

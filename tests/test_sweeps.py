@@ -12,10 +12,11 @@ from profcore.experiment import Experiment
 from profcore.files import write_json
 from profcore.jobs import JobRunner, Limits
 from profcore.library import Library, finish
-from profcore.recording import STATUS_FILE, TIMINGS_FILE, TRACE_FILE, Status
+from profcore.recording import CEILINGS_FILE, STATUS_FILE, TIMINGS_FILE, TRACE_FILE, Status
 from profcore.sweep import SweepPlan
 from tests import fake_worker as fake
 from tests.processes import nothing_left, until
+from tests.rule_traces import MEASURED
 from tests.test_jobs import see, wait_until, wait_until_ended
 
 if TYPE_CHECKING:
@@ -63,6 +64,9 @@ class TestQueue:
         ]  # fmt: skip
         point = library.open(f"{sweep_id}-001")
         assert point == sweep.points[1]
+        assert point.ceilings is None
+        write_json(sweep.folder / CEILINGS_FILE, MEASURED)
+        assert library.open(f"{sweep_id}-001").ceilings == MEASURED
         assert point.trace_path.read_bytes() == fake.TRACE
         seen = runner.view(point.id)
         assert seen is not None

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from pages._panels.table_link import anchor_of
-from profcore.rules.headline import Headline, Rate
+from pages._panels.text import plain
+from profcore.rules.headline import Headline, Rate, peak_words
 from profcore.units import bytes_rate_text, flops_rate_text, percent_text, time_text
 
 UNKNOWN = "not known"
@@ -88,6 +89,6 @@ def _rate(rate: Rate | None) -> None:
     if rate.peak_fraction is None:
         below = "this device's peak is not known here"
     else:
-        below = f"{percent_text(rate.peak_fraction)} of the peak of an {rate.peak_of}"
-        explanation += f" Peak: {rate.peak_source}."
+        below = f"{percent_text(rate.peak_fraction)} of {peak_words(rate)}"
+        explanation += f" Peak: {plain(rate.peak_source)}"
     number_card("Achieved", value, below, explanation)

@@ -8,10 +8,10 @@ import streamlit as st
 from profcore import ceilings as device_ceilings
 from profcore import workloads
 from profcore.analysis import Analysis
-from profcore.ceilings import Ceilings
 from profcore.comparison.break_even import BreakEven, break_evens
 from profcore.comparison.crossover import Crossover, crossovers
 from profcore.comparison.points import points_table
+from profcore.devices import Ceilings
 from profcore.errors import ProfcoreError
 from profcore.experiment import describe
 from profcore.library import Library

@@ -30,6 +30,7 @@ from profcore.analysis import totals as totals_module
 if TYPE_CHECKING:
     import pandas as pd
 
+    from profcore.devices import Ceilings
     from profcore.experiment import Experiment
     from profcore.recording import Environment, Recording, Timings
     from profcore.trace import Trace
@@ -45,6 +46,7 @@ class Analysis:
         experiment: Experiment | None = None,
         environment: Environment | None = None,
         timings: Timings | None = None,
+        ceilings: Ceilings | None = None,
         twin: Analysis | None = None,
     ) -> None:
         self.trace = trace
@@ -53,6 +55,8 @@ class Analysis:
         self.environment = environment
         self.timings = timings
         """None: the unprofiled step time is not known."""
+        self.ceilings = ceilings
+        """What this device was measured to do at most; None: nobody had measured it."""
         self.twin = twin
         """Another run to compare with: the same experiment in another compile mode."""
 
@@ -66,6 +70,7 @@ class Analysis:
             experiment=recording.experiment,
             environment=recording.environment,
             timings=recording.timings,
+            ceilings=recording.ceilings,
             twin=twin,
         )
 

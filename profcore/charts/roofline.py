@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import altair as alt
 import pandas as pd
 
+from profcore.charts.beyond import beyond_text
 from profcore.charts.figure import TEXT_COLOR, Figure, Picture, tooltip
 from profcore.charts.size_axis import HEIGHT_PX, LEGEND_LINE_PX, POINT_PX, row_color, words_of
 from profcore.units import bytes_rate_text, flops_rate_text, percent_text
@@ -111,12 +112,13 @@ def _takeaway(table: pd.DataFrame, roof: Roof | None) -> str:
     if roof is None:
         return "No ceiling of this device is known, so only the points are drawn."
     best = table.iloc[int(table["roof_fraction"].to_numpy().argmax())]
+    beyond = beyond_text(best["roof_fraction"]) if best["limit"] == "memory" else ""
     arithmetic = int((table["limit"] == "arithmetic").sum())
     return (
         f"The roof is memory up to {roof.ridge:,.0f} FLOP per byte and arithmetic beyond; "
         f"{arithmetic} of {len(table)} points lie under the arithmetic part. The nearest, "
         f"{words_of(table).name.lower()} {best['x']:,} ({best['row']}), reaches "
-        f"{percent_text(best['roof_fraction'])} of it."
+        f"{percent_text(best['roof_fraction'])} of it{beyond}."
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import altair as alt
 import pandas as pd
 
+from profcore.charts.beyond import beyond_text
 from profcore.charts.figure import TEXT_COLOR, Figure, Picture, tooltip
 from profcore.charts.size_axis import (
     HEIGHT_PX,
@@ -108,5 +109,7 @@ def _takeaway(points: pd.DataFrame, column: str, ceiling: float | None, *, is_ma
     rate = flops_rate_text(best[column]) if is_matmul else bytes_rate_text(best[column])
     text = f"At most {rate}, at {words_of(points).name.lower()} {best['x']:,} ({best['row']})"
     if ceiling is not None:
-        text += f": {percent_text(best[column] / ceiling)} of the ceiling"
+        fraction = best[column] / ceiling
+        text += f": {percent_text(fraction)} of the ceiling"
+        text += "" if is_matmul else beyond_text(fraction)
     return f"{text}."

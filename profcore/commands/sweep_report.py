@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from profcore.analysis import Analysis
-    from profcore.ceilings import Ceilings
     from profcore.comparison.crossover import Crossover
+    from profcore.devices import Ceilings
     from profcore.recording import Recording
     from profcore.sweeps import Sweep
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from profcore import experiment as experiments
 from profcore.commands.report import device, rows
-from profcore.rules.headline import headline
+from profcore.rules.headline import headline, peak_words
 from profcore.units import (
     bytes_rate_text,
     bytes_text,
@@ -87,7 +87,7 @@ def _numbers(numbers: Headline) -> Iterator[str]:
         rate = numbers.rate
         line = flops_rate_text(rate.per_s) if rate.is_flops else bytes_rate_text(rate.per_s)
         if rate.peak_fraction is not None:
-            line += f", {percent_text(rate.peak_fraction)} of the peak of an {rate.peak_of}"
+            line += f", {percent_text(rate.peak_fraction)} of {peak_words(rate)}"
         yield f"achieved                   {line}"
 
 

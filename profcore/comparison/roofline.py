@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import pandas as pd
 
 if TYPE_CHECKING:
-    from profcore.ceilings import Ceilings
+    from profcore.devices import Ceilings
 
 COLUMNS: Final[dict[str, str]] = {
     "id": "of the recording",
@@ -54,7 +54,7 @@ def roof_of(ceilings: Ceilings | None, *, dtype: str, is_matmul: bool) -> Roof |
 
     Pointwise arithmetic runs on the ordinary cores whatever the format, so its ceiling is fp32's.
     """
-    if ceilings is None or ceilings.memory_bytes_per_s is None:
+    if ceilings is None:
         return None
     name = dtype if is_matmul else "fp32"
     rate = ceilings.flops_per_s.get(name)

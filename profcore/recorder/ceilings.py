@@ -5,13 +5,14 @@ A short calibration of some seconds, made before anything is profiled in the pro
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 import time
 from typing import TYPE_CHECKING, Final
 
 import torch
 
-from profcore.ceilings import Ceilings
+from profcore.devices import Ceilings
 from profcore.owner import now_text
 from profcore.recorder.clock import clock_of
 from profcore.units import NS_PER_MS, NS_PER_S
@@ -23,13 +24,20 @@ if TYPE_CHECKING:
     from profcore.recorder.clock import Clock
     from profcore.recording import Environment
 
-GPU_SIZE: Final = 8192
+GPU_SIZES: Final = (8192,)
 """Rows of the matrices: 1.1 TFLOP, more than any kernel needs to fill a GPU."""
-CPU_SIZE: Final = 512
-"""0.3 GFLOP: some ten milliseconds, in a format without special instructions a second."""
+CPU_SIZES: Final = (64, 128, 256, 512, 1024, 2048, 4096)
+"""The more cores, the larger the product that keeps them busy; but without instructions of its own
+a number format is fastest in the caches (bf16 on an AMD EPYC: 2.4 GFLOP/s at 64, 0.8 at 512)."""
+LONGEST_NS: Final = 25 * NS_PER_MS
+"""After a product that takes this long none of twice the size is tried: it takes eight times as
+long."""
 GPU_COPY_BYTES: Final = 1024**3
 """Far more than the largest cache of a GPU (50 MiB on an H200)."""
-CPU_COPY_BYTES: Final = 64 * 1024**2
+CPU_COPY_BYTES: Final = 256 * 1024**2
+"""More than the caches of most CPUs."""
+COPY_BLOCK_BYTES: Final = 1024**2
+"""Random bytes are slow to make on a CPU, so a block of them is repeated."""
 MEMORY_FRACTION: Final = 0.25
 """Of the device's memory that the calibration may take; the size is halved until it fits."""
 
@@ -56,28 +64,30 @@ def measure_ceilings(device: torch.device, environment: Environment) -> Ceilings
     """Measure the ceilings of a device.
 
     Returns:
-        Medians of repeats; a number format that the device cannot multiply is left out.
+        Of a GPU what it keeps up: medians of repeats after its clocks have settled. Of a CPU the
+        fastest repeat, because whatever else runs there only slows it. A number format that the
+        device cannot multiply is left out.
     """
     is_gpu = device.type == "cuda"
     clock = clock_of(device)
-    size = _size(environment.device_memory_bytes, GPU_SIZE if is_gpu else CPU_SIZE)
+    sizes = [
+        _fitting(environment.device_memory_bytes, size)
+        for size in (GPU_SIZES if is_gpu else CPU_SIZES)
+    ]
     formats: tuple[Dtype, ...] = GPU_FORMATS if is_gpu else CPU_FORMATS
     rates: dict[str, float] = {}
     for name in formats:
-        try:
-            step = _product(name, size, device)
-            step()
-        except (RuntimeError, NotImplementedError):
-            continue  # a format that this device does not know
-        rates[name] = 2 * size**3 * NS_PER_S / _call_ns(step, clock, is_gpu=is_gpu)
+        with contextlib.suppress(RuntimeError, NotImplementedError):  # a format it does not know
+            rates[name] = _product_flops_per_s(name, sizes, device, clock, is_gpu=is_gpu)
     copied = GPU_COPY_BYTES if is_gpu else CPU_COPY_BYTES
     memory = 2 * copied * NS_PER_S / _call_ns(_copy(copied, device), clock, is_gpu=is_gpu)
     launch_ns = _launch_ns(device, clock) if is_gpu else None
     launch = ", launches of an empty kernel" if is_gpu else ""
     return Ceilings(
         source="measured",
-        source_text=f"Measured on this device: products of {size:,}×{size:,} matrices, a copy of "
-        f"{copied // 1024**2:,} MiB{launch}; medians, after the clocks had settled.",
+        source_text=f"Measured on this device: {_products_text(sizes)}, a copy of "
+        f"{copied // 1024**2:,} MiB{launch}; "
+        + ("medians, after the clocks had settled." if is_gpu else "the fastest of its repeats."),
         device_name=environment.device_name,
         driver=environment.driver,
         torch=environment.torch,
@@ -88,11 +98,32 @@ def measure_ceilings(device: torch.device, environment: Environment) -> Ceilings
     )
 
 
-def _size(memory_bytes: int | None, size: int) -> int:
+def _fitting(memory_bytes: int | None, size: int) -> int:
     """Halve the size until three fp32 matrices fit the share of the memory."""
     while memory_bytes is not None and 3 * 4 * size**2 > MEMORY_FRACTION * memory_bytes:
         size //= 2
     return size
+
+
+def _products_text(sizes: list[int]) -> str:
+    if len(sizes) == 1:
+        return f"products of {sizes[0]:,}×{sizes[0]:,} matrices"
+    return f"the best of products of {sizes[0]:,}×{sizes[0]:,} matrices and larger ones"
+
+
+def _product_flops_per_s(
+    name: Dtype, sizes: list[int], device: torch.device, clock: Clock, *, is_gpu: bool
+) -> float:
+    """Return the best rate of the products; of the larger ones those that do not take long."""
+    best = 0.0
+    for size in sizes:
+        step = _product(name, size, device)
+        step()
+        call_ns = _call_ns(step, clock, is_gpu=is_gpu)
+        best = max(best, 2 * size**3 * NS_PER_S / call_ns)
+        if call_ns > LONGEST_NS:
+            break
+    return best
 
 
 def _product(name: Dtype, size: int, device: torch.device) -> Callable[[], object]:
@@ -104,13 +135,14 @@ def _product(name: Dtype, size: int, device: torch.device) -> Callable[[], objec
 
 
 def _copy(size_bytes: int, device: torch.device) -> Callable[[], object]:
-    source = torch.randint(0, 255, (size_bytes,), dtype=torch.uint8, device=device)
+    block = torch.randint(0, 255, (COPY_BLOCK_BYTES,), dtype=torch.uint8, device=device)
+    source = block.repeat(size_bytes // COPY_BLOCK_BYTES)
     target = torch.empty_like(source)
     return lambda: target.copy_(source)
 
 
 def _call_ns(step: Callable[[], object], clock: Clock, *, is_gpu: bool) -> float:
-    """Return the median time of a call, each until the device is done."""
+    """Return the time of a call until the device is done: see `measure_ceilings`."""
     clock.synchronise()
     start_ns = time.perf_counter_ns()
     step()
@@ -135,7 +167,7 @@ def _call_ns(step: Callable[[], object], clock: Clock, *, is_gpu: bool) -> float
         is_over = time.perf_counter_ns() - begin_ns >= BUDGET_NS
         if is_over and len(elapsed_ns) >= REPEATS_MIN:
             break
-    return max(1.0, statistics.median(elapsed_ns))
+    return max(1.0, statistics.median(elapsed_ns) if is_gpu else min(elapsed_ns))
 
 
 def _launch_ns(device: torch.device, clock: Clock) -> float:

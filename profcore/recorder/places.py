@@ -45,6 +45,12 @@ class Place:
         return (self.folder / TIMINGS_FILE).exists()
 
     @property
+    def step_ns(self) -> float | None:
+        """Its step without the profiler; None before it is timed."""
+        timings = read_json(self.folder / TIMINGS_FILE, Timings)
+        return timings.step_ns_median if timings else None
+
+    @property
     def busy_fraction(self) -> float | None:
         """About how much of its step the GPU works; None on a CPU and before it is timed."""
         timings = read_json(self.folder / TIMINGS_FILE, Timings)

@@ -10,7 +10,7 @@ import torch
 
 from profcore.errors import RunError
 from profcore.files import write_json
-from profcore.recorder import baseline, profile, warm
+from profcore.recorder import baseline, kept_ceilings, profile, warm
 from profcore.recorder.by_turns import time_beside
 from profcore.recorder.clock import clock_of
 from profcore.recorder.program import Program
@@ -57,6 +57,7 @@ def record(
         else:
             warm_beside = beside if beside is not None and beside.warmup > 0 else None
             _record_warm(experiment, device, folder, on_phase, warm_beside)
+        kept_ceilings.put_beside_run(experiment, folder)
     finally:
         shutil.rmtree(folder / COMPILE_CACHE, ignore_errors=True)
 

@@ -10,7 +10,6 @@ for its own shape. A point in the second pass is compiled again, from the cache 
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import shutil
 import time
@@ -20,16 +19,14 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import torch
 
-from profcore import ceilings, owner, workloads
 from profcore import experiment as experiments
+from profcore import owner, workloads
 from profcore.errors import RunError
 from profcore.failures import explain
 from profcore.files import write_json
-from profcore.recorder import queued, warm
+from profcore.recorder import kept_ceilings, queued, warm
 from profcore.recorder.by_turns import time_beside
-from profcore.recorder.ceilings import measure_ceilings
 from profcore.recorder.clock import clock_of, sweep_pace
-from profcore.recorder.environment import describe_environment
 from profcore.recorder.places import Place, new_place, places_of
 from profcore.recorder.run import COMPILE_CACHE, resolve_device
 from profcore.recording import (
@@ -84,9 +81,12 @@ def record_sweep(
     try:
         _start(plan, device, cache, on_phase)
         gc.freeze()  # what torch brought with it is not looked at by the collections to come
-        _find_ceilings(folder, device, on_phase)
+        kept_ceilings.find(folder, device, on_phase)
+        _forget(device)
         on_phase(TIMING)
         places = _time_all(plan, device, points, cache, on_point)
+        kept_ceilings.look_again(folder, device, places, on_phase)
+        _forget(device)
         on_phase(RECORDING)
         _record_all(places, device, cache, on_point)
     finally:
@@ -112,19 +112,6 @@ def _start(
         start(torch.ones(64, device=device))
         del start
     _forget(device)
-
-
-def _find_ceilings(folder: Path, device: torch.device, on_phase: Callable[[str], None]) -> None:
-    """Put the ceilings of the device beside the sweep; measure them when nobody has yet."""
-    environment = describe_environment(device, None)
-    found = ceilings.load(folder.parent, environment)
-    if found is None:
-        on_phase("measuring what the device can do")
-        found = measure_ceilings(device, environment)
-        with contextlib.suppress(OSError):  # then the next sweep measures again
-            ceilings.save(folder.parent, environment, found)
-        _forget(device)
-    write_json(folder / ceilings.CEILINGS_FILE, found)
 
 
 def _forget(device: torch.device) -> None:

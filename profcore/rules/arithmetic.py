@@ -9,6 +9,7 @@ from profcore import workloads
 from profcore.rules.boundness import clean_cpu_over_gpu, raw_cpu_over_gpu
 from profcore.rules.constants import (
     ABOUT_EQUAL_MAX_RATIO,
+    BURST_FRACTION,
     BUSY_HIGH_FRACTION,
     BUSY_LOW_FRACTION,
     CLOCK_FULL_FRACTION,
@@ -16,7 +17,7 @@ from profcore.rules.constants import (
     INFLATION,
 )
 from profcore.rules.model import Line
-from profcore.rules.peaks import device_peaks
+from profcore.rules.peaks import known_ceilings
 from profcore.rules.rows import count_text
 from profcore.units import (
     NS_PER_S,
@@ -30,6 +31,7 @@ from profcore.units import (
 )
 
 if TYPE_CHECKING:
+    from profcore.devices import Ceilings
     from profcore.rules.quantities import Quantities
 
 
@@ -37,33 +39,39 @@ if TYPE_CHECKING:
 class Roofline:
     """How near one step comes to the two ceilings of its device."""
 
+    ceilings: Ceilings
     flops: int
     moved_bytes: int
+    peak_flops_per_s: float | None
+    """None: the device has none for this number format."""
     flops_fraction: float | None
-    """Of the arithmetic peak; None: the device has no peak for this number format."""
+    """Of that; above 1 where a short burst is faster than what was measured under lasting load."""
     bytes_fraction: float
-    """Of the memory peak."""
+    """Of the memory peak; above 1 where the data stays in a cache."""
 
 
 def roofline(quantities: Quantities) -> Roofline | None:
     """Compare one step's arithmetic and bytes with the peaks; None when either is unknown.
 
     Over the time the GPU works, so that waiting does not count. Source of FLOPs and bytes: the
-    workload's formulas; of the peaks: the vendor's dense figures.
+    workload's formulas; of the peaks: measured on the device, else the vendor's dense figures.
     """
-    peaks, experiment, gpu_ns = device_peaks(quantities), quantities.experiment, quantities.gpu_ns
-    if peaks is None or experiment is None or not gpu_ns:
+    ceilings, experiment = known_ceilings(quantities), quantities.experiment
+    gpu_ns = quantities.gpu_ns
+    if ceilings is None or experiment is None or not gpu_ns:
         return None
     workload = workloads.find(experiment.workload)
     flops, moved_bytes = workload.step_flops(experiment), workload.step_bytes(experiment)
     # Pointwise arithmetic runs on the ordinary cores whatever the number format.
-    peak_flops = peaks.flops_per_s.get(experiment.dtype if workload.is_matmul else "fp32")
+    peak_flops = ceilings.flops_per_s.get(experiment.dtype if workload.is_matmul else "fp32")
     gpu_s = gpu_ns / NS_PER_S
     return Roofline(
+        ceilings=ceilings,
         flops=flops,
         moved_bytes=moved_bytes,
+        peak_flops_per_s=peak_flops,
         flops_fraction=None if peak_flops is None else flops / gpu_s / peak_flops,
-        bytes_fraction=moved_bytes / gpu_s / peaks.memory_bytes_per_s,
+        bytes_fraction=moved_bytes / gpu_s / ceilings.memory_bytes_per_s,
     )
 
 
@@ -201,25 +209,37 @@ def trace_only_lines(quantities: Quantities) -> list[Line]:
 
 def roofline_lines(quantities: Quantities, roof: Roofline) -> list[Line]:
     """Say how near a step comes to the peaks."""
-    peaks, gpu_ns = device_peaks(quantities), quantities.gpu_ns
-    if peaks is None or gpu_ns is None or quantities.experiment is None:
+    gpu_ns, ceilings = quantities.gpu_ns, roof.ceilings
+    if gpu_ns is None:
         return []
     gpu_s = gpu_ns / NS_PER_S
     lines = []
-    if roof.flops_fraction is not None:
+    if roof.flops_fraction is not None and roof.peak_flops_per_s is not None:
+        of = f"the peak of {ceilings.device_name}"
+        if ceilings.is_measured:
+            of = (
+                f"the {flops_rate_text(roof.peak_flops_per_s)} that this device was measured to "
+                "keep up"
+            )
+            if roof.flops_fraction > BURST_FRACTION:
+                of += " (a short burst can be faster: under lasting load the clock falls)"
         lines.append(
             Line(
                 text=f"Arithmetic: {flops_text(roof.flops)} in {time_text(gpu_ns)} is "
                 f"{flops_rate_text(roof.flops / gpu_s)}, {percent_text(roof.flops_fraction)} of "
-                f"the peak of {peaks.name}.",
+                f"{of}.",
                 table="device",
             )
         )
+    of = "the peak"
+    if ceilings.is_measured:
+        most = bytes_rate_text(ceilings.memory_bytes_per_s)
+        of = f"the {most} that a copy was measured to move"
     lines.append(
         Line(
             text=f"Memory: at least {bytes_text(roof.moved_bytes)} in {time_text(gpu_ns)} is "
             f"{bytes_rate_text(roof.moved_bytes / gpu_s)}, {percent_text(roof.bytes_fraction)} of "
-            "the peak.",
+            f"{of}.",
             table="device",
         )
     )

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from profcore import workloads
-from profcore.devices import find_peaks
+from profcore.devices import vendor_peaks
 from profcore.rules.quantities import Quantities
 from profcore.units import NS_PER_S
 
 if TYPE_CHECKING:
     from profcore.analysis import Analysis
-    from profcore.devices import Peaks
+    from profcore.devices import Ceilings
     from profcore.experiment import Experiment
 
 
@@ -27,12 +27,21 @@ class Rate:
     """None: the device is not listed, or has no such rate for this number format."""
     peak_of: str
     """Name of the device whose peak it is; empty without one."""
+    peak_is_measured: bool
+    """On that very device, else it is the vendor's figure."""
     peak_source: str
 
     @property
     def peak_fraction(self) -> float | None:
         """Share of the peak; above 1 where the data stays in a cache."""
         return None if self.peak_per_s is None else self.per_s / self.peak_per_s
+
+
+def peak_words(rate: Rate) -> str:
+    """Say what the share of the peak is a share of."""
+    if rate.peak_is_measured:
+        return "what this device was measured to do"
+    return f"the peak of an {rate.peak_of}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,18 +92,22 @@ def _rate(analysis: Analysis) -> Rate | None:
         return None
     workload = workloads.find(experiment.workload)
     amount = workload.step_flops if workload.is_matmul else workload.step_bytes
-    peaks = find_peaks(analysis.environment.device_name) if analysis.environment else None
+    peaks = analysis.ceilings
+    if peaks is None and analysis.environment is not None:
+        peaks = vendor_peaks(analysis.environment.device_name)
     peak_per_s = _peak_per_s(peaks, experiment, is_flops=workload.is_matmul)
+    is_known = peaks is not None and peak_per_s is not None
     return Rate(
         per_s=amount(experiment) / timings.step_ns_median * NS_PER_S,
         is_flops=workload.is_matmul,
         peak_per_s=peak_per_s,
-        peak_of=peaks.name if peaks and peak_per_s is not None else "",
-        peak_source=peaks.source if peaks and peak_per_s is not None else "",
+        peak_of=peaks.device_name if peaks and is_known else "",
+        peak_is_measured=peaks.is_measured if peaks and is_known else False,
+        peak_source=peaks.source_text if peaks and is_known else "",
     )
 
 
-def _peak_per_s(peaks: Peaks | None, experiment: Experiment, *, is_flops: bool) -> float | None:
+def _peak_per_s(peaks: Ceilings | None, experiment: Experiment, *, is_flops: bool) -> float | None:
     if peaks is None:
         return None
     return peaks.flops_per_s.get(experiment.dtype) if is_flops else peaks.memory_bytes_per_s

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from profcore import workloads
-from profcore.devices import Peaks, find_peaks
+from profcore.devices import vendor_peaks
 from profcore.rules import needs
 from profcore.rules.constants import (
     KERNEL_SHORT_NS,
+    MEASURED_SHARE_HIGH_FRACTION,
     PEAK_SHARE_HIGH_FRACTION,
     SMALL_GRID_BLOCKS,
     SMALL_GRID_SHARE_FRACTION,
@@ -30,12 +31,27 @@ from profcore.units import (
 )
 
 if TYPE_CHECKING:
+    from profcore.devices import Ceilings
     from profcore.rules.quantities import Quantities
 
 
-def device_peaks(quantities: Quantities) -> Peaks | None:
-    """Return the ceilings of the device that worked, or None when it is not in the table."""
-    return find_peaks(quantities.device_name) if quantities.device_name else None
+def known_ceilings(quantities: Quantities) -> Ceilings | None:
+    """Return what the device can do: as it was measured, else the vendor's figures, else None."""
+    return quantities.analysis.ceilings or listed_peaks(quantities)
+
+
+def listed_peaks(quantities: Quantities) -> Ceilings | None:
+    """Return the vendor's figures of the device that worked, or None when it is not listed."""
+    return vendor_peaks(quantities.device_name) if quantities.device_name else None
+
+
+def unknown_peak_text(quantities: Quantities) -> str:
+    """Say that a device has no ceilings, and how to get them."""
+    name = quantities.device_name or "unknown"
+    return f"The peak of this device ({name}) is not known; {MEASURE_FIRST}."
+
+
+MEASURE_FIRST: Final = "a sweep measures it for the runs that are made after it"
 
 
 # --- E5 -----------------------------------------------------------------------------------------
@@ -49,27 +65,43 @@ def _e5_missing(quantities: Quantities) -> str | None:
         return "This workload has no matrix product."
     if not matrix_products(quantities).any():
         return "No kernel of this run is known by its name to be a matrix product."
-    peaks = device_peaks(quantities)
-    if peaks is None:
-        return f"The peak of this device ({quantities.device_name or 'unknown'}) is not known."
-    if experiment.dtype not in peaks.flops_per_s:
-        return f"{peaks.name} has no matrix rate for {experiment.dtype}."
+    ceilings = known_ceilings(quantities)
+    if ceilings is None:
+        return unknown_peak_text(quantities)
+    if not any(experiment.dtype in each.flops_per_s for each in _both(quantities)):
+        return f"{ceilings.device_name} has no matrix rate for {experiment.dtype}."
     return None
 
 
+def _both(quantities: Quantities) -> list[Ceilings]:
+    """Return the vendor's figures and what was measured, as far as they are known."""
+    both = (listed_peaks(quantities), quantities.analysis.ceilings)
+    return [ceilings for ceilings in both if ceilings is not None]
+
+
 def _e5(quantities: Quantities) -> Observation | None:
-    experiment, peaks = quantities.experiment, device_peaks(quantities)
+    experiment = quantities.experiment
     mask = matrix_products(quantities)
     per_step_ns = quantities.per_step_ns(mask)
-    if experiment is None or peaks is None or per_step_ns <= 0:
+    if experiment is None or per_step_ns <= 0:
         return None
     flops = workloads.find(experiment.workload).step_flops(experiment)
     rate = flops / per_step_ns * NS_PER_S
-    peak = peaks.flops_per_s[experiment.dtype]
+    shares = []
+    for ceilings in _both(quantities):
+        peak = ceilings.flops_per_s.get(experiment.dtype)
+        if peak is None:
+            continue
+        share, most = percent_text(rate / peak), flops_rate_text(peak)
+        if ceilings.is_measured:
+            shares.append(f"{share} of the {most} that this device was measured to keep up")
+        else:
+            shares.append(
+                f"{share} of the {experiment.dtype} peak of {ceilings.device_name} ({most})"
+            )
     return Observation(
         text=f"{flops_text(flops)} in {time_text(per_step_ns)} of matrix kernels is "
-        f"{flops_rate_text(rate)}, {percent_text(rate / peak)} of the {experiment.dtype} peak of "
-        f"{peaks.name} ({flops_rate_text(peak)}).",
+        f"{flops_rate_text(rate)}, {' and '.join(shares)}.",
         evidence=evidence(quantities, column(quantities.activities, "row")[mask], limit=2),
     )
 
@@ -96,28 +128,36 @@ def _e6_missing(quantities: Quantities) -> str | None:
     experiment = quantities.experiment
     if experiment is None or workloads.find(experiment.workload).is_matmul:
         return "Only for a workload of pointwise operators is it known what each kernel moves."
-    if device_peaks(quantities) is None:
-        return f"The peak of this device ({quantities.device_name or 'unknown'}) is not known."
+    if known_ceilings(quantities) is None:
+        return unknown_peak_text(quantities)
     return None
 
 
 def _e6(quantities: Quantities) -> Observation | None:
-    experiment, peaks = quantities.experiment, device_peaks(quantities)
+    experiment, both = quantities.experiment, _both(quantities)
     kernels = quantities.activity_kind("kernel")
     per_step_ns = quantities.per_step_ns(kernels)
-    if experiment is None or peaks is None or per_step_ns <= 0:
+    if experiment is None or not both or per_step_ns <= 0:
         return None
     moved = workloads.find(experiment.workload).step_bytes(experiment)
     rate = moved / per_step_ns * NS_PER_S
-    share = rate / peaks.memory_bytes_per_s
+    shares = []
+    for ceilings in both:
+        share = percent_text(rate / ceilings.memory_bytes_per_s)
+        most = bytes_rate_text(ceilings.memory_bytes_per_s)
+        if ceilings.is_measured:
+            shares.append(f"{share} of the {most} that a copy on this device was measured to move")
+        else:
+            shares.append(f"{share} of the memory peak of {ceilings.device_name} ({most})")
     text = (
         f"{bytes_text(moved)} in {time_text(per_step_ns)} of kernels is {bytes_rate_text(rate)}, "
-        f"{percent_text(share)} of the memory peak of {peaks.name} "
-        f"({bytes_rate_text(peaks.memory_bytes_per_s)})."
+        f"{' and '.join(shares)}."
     )
-    if share > 1:
+    first = both[0]
+    high = MEASURED_SHARE_HIGH_FRACTION if first.is_measured else PEAK_SHARE_HIGH_FRACTION
+    if rate > max(ceilings.memory_bytes_per_s for ceilings in both):
         text += " More than the peak: the data stays in the cache."
-    elif share >= PEAK_SHARE_HIGH_FRACTION:
+    elif rate >= high * first.memory_bytes_per_s:
         text += " The kernels are limited by memory."
     return Observation(text=text)
 

@@ -16,6 +16,7 @@ from profcore.rules.data_loading import loader_fraction
 from profcore.rules.idle import copy_only_fraction
 from profcore.rules.limits import gpu_bound
 from profcore.rules.model import Bound, Line, Verdict
+from profcore.rules.peaks import MEASURE_FIRST
 from profcore.rules.quantities import Quantities
 from profcore.rules.suggestions import suggest
 from profcore.units import percent_text, time_text
@@ -166,7 +167,7 @@ def _gpu_limited(quantities: Quantities, roof: arithmetic.Roofline | None) -> tu
             "its arithmetic and bytes are not known, so compute and memory cannot be told apart"
             if quantities.experiment is None
             else f"the peaks of {quantities.device_name or 'this device'} are not known, so "
-            "compute and memory cannot be told apart"
+            f"compute and memory cannot be told apart; {MEASURE_FIRST}"
         )
         return bound, f"{sentence} ({unknown})."
     if bound == "memory-bound":
