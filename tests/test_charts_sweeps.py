@@ -6,11 +6,13 @@ import math
 from typing import Any
 
 import msgspec
+import pandas as pd
 import pytest
 
 from profcore.charts.busy_fraction import busy_fraction_figure
 from profcore.charts.compare_times import compare_times_figure
 from profcore.charts.figure import CPU, GPU, UNPROFILED
+from profcore.charts.rate_unit import rate_unit
 from profcore.charts.roofline import roofline_figure
 from profcore.charts.sweep_settings import sweep_settings_figure
 from profcore.charts.sweep_times import sweep_times_figure
@@ -60,7 +62,8 @@ def test_without_a_gpu_there_is_no_gpu_line_and_no_word_of_one() -> None:
     )
     figure = sweep_times_figure(points, crossovers(points))
     assert len(layers(figure.chart)) == 3
-    assert set(figure.chart.data["series"]) == {UNPROFILED, CPU}
+    # On a CPU a step is over when its call returns: one line says both.
+    assert set(figure.chart.data["series"]) == {UNPROFILED}
     assert "GPU" not in figure.note
     assert "GPU busy (%)" not in figure.sheet
     assert figure.question == "How does the step time grow with the work?"
@@ -105,16 +108,31 @@ def test_without_a_ceiling_the_points_stand_alone() -> None:
     assert len(layers(figure.chart)) == 2
     assert "No ceiling of this device is known." in figure.note
     # 4·4096²·2 bytes = 134.2 MB in 200 µs
-    assert figure.sheet["Achieved (TB/s)"].round(3).tolist()[2] == 0.671
+    assert figure.sheet["Achieved (GB/s)"].round(1).tolist()[2] == 671.1
     table = roofline_table(sweep(), None)
     assert len(layers(roofline_figure(table, None).chart)) == 1
+
+
+@pytest.mark.parametrize(
+    ("highest", "name", "per_s"),
+    [
+        (687e12, "TFLOP/s", 1e12),
+        (1e12, "TFLOP/s", 1e12),
+        (999e9, "GFLOP/s", 1e9),
+        (2e6, "MFLOP/s", 1e6),
+        (5.0, "MFLOP/s", 1e6),
+    ],
+)
+def test_rates_are_short_to_read(highest: float, name: str, per_s: float) -> None:
+    unit = rate_unit(pd.Series([1.0, highest]), "FLOP/s")
+    assert (unit.name, unit.per_s) == (name, per_s)
 
 
 def test_the_roof_has_its_corner_at_the_ridge() -> None:
     figure = roofline_figure(roofline_table(sweep(), ROOF), ROOF)
     roof, points = layers(figure.chart)
     assert roof.data["intensity"].tolist()[1] == 200
-    assert roof.data["rate"].tolist()[1:] == [800e3, 800e3]
+    assert roof.data["rate"].tolist()[1:] == [800, 800]
     assert roof.data["intensity"].tolist()[0] == 16.125 / 2
     assert len(points.data) == 4
     assert figure.takeaway == (

@@ -380,6 +380,15 @@ def test_every_compiled_point_is_weighed_against_its_eager_one() -> None:
     assert [(found.id, even.state) for found, even in break_evens(points)] == [("b", "pays")]
 
 
+def test_break_evens_go_up_by_size_also_where_a_size_was_added() -> None:
+    points = [
+        point(f"{mode[0]}{size}", timings(50), size=size, compile=mode)
+        for mode in ("eager", "default")
+        for size in (64, 4096, 1456)
+    ]
+    assert [found.id for found, _ in break_evens(points)] == ["d64", "d1456", "d4096"]
+
+
 def test_a_break_even_names_what_else_differs() -> None:
     points = [
         point(f"{mode}{dtype}{warmup}", timings(50), compile=mode, dtype=dtype, warmup=warmup)

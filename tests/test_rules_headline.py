@@ -69,6 +69,12 @@ def test_what_was_measured_on_the_device_is_its_peak() -> None:
     assert rate.peak_fraction == pytest.approx(528_384 / 33e-6 / 700e12)
     assert peak_words(rate) == "what this device was measured to do"
     assert rate.peak_source == "Measured on this device."
+    moving = numbers(
+        gpu_rows(), experiment=Experiment(workload="elementwise_chain"), ceilings=MEASURED
+    ).rate
+    assert moving is not None
+    assert moving.peak_per_s == 4e12
+    assert peak_words(moving) == "what a large copy here was measured to move"
 
 
 def test_bytes_rate_where_the_step_is_not_about_arithmetic() -> None:

@@ -51,7 +51,10 @@ def _charts(figure: Figure, key: str) -> None:
 
 
 def sheet(table: pd.DataFrame, *, name: str, key: str) -> None:
-    """Draw a table of numbers that can be sorted; times with two decimals, shares with one."""
+    """Draw a table of numbers that can be sorted.
+
+    Times have two decimals, shares one, rates three digits.
+    """
     hidden = len(table) - ROWS_LISTED_MAX
     table = table.head(ROWS_LISTED_MAX).map(_short)
     columns: dict[str, Any] = {}
@@ -59,8 +62,7 @@ def sheet(table: pd.DataFrame, *, name: str, key: str) -> None:
         if column == "Name":
             columns[column] = st.column_config.TextColumn(width=NAME_PX, pinned=True)
         elif table[column].dtype.kind == "f" or str(table[column].dtype) == "Float64":
-            digits = 1 if column.endswith("(%)") else 2
-            columns[column] = st.column_config.NumberColumn(format=f"%.{digits}f")
+            columns[column] = st.column_config.NumberColumn(format=_format(column))
     st.dataframe(
         table,
         hide_index=True,
@@ -71,6 +73,12 @@ def sheet(table: pd.DataFrame, *, name: str, key: str) -> None:
     )
     if hidden > 0:
         st.caption(f"The first {ROWS_LISTED_MAX:,} rows; {hidden:,} more are in the CSV file.")
+
+
+def _format(column: str) -> str:
+    if column.endswith("/s)"):
+        return "%.3g"  # rates of one sweep may lie a million times apart
+    return "%.1f" if column.endswith("(%)") else "%.2f"
 
 
 def _short(cell: Any) -> Any:

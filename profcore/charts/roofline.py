@@ -9,6 +9,7 @@ import pandas as pd
 
 from profcore.charts.beyond import beyond_text
 from profcore.charts.figure import TEXT_COLOR, Figure, Picture, tooltip
+from profcore.charts.rate_unit import RateUnit, rate_unit
 from profcore.charts.size_axis import HEIGHT_PX, LEGEND_LINE_PX, POINT_PX, row_color, words_of
 from profcore.units import bytes_rate_text, flops_rate_text, percent_text
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from profcore.comparison.roofline import Roof
 
 QUESTION: Final = "What is the roof above each point, arithmetic or memory, and how near is it?"
-_GIGA: Final = 1e9
 _ROOM: Final = 2.0
 """The roof is drawn this much, by ratio, beyond the points and its ridge."""
 
@@ -28,7 +28,7 @@ def roofline_figure(table: pd.DataFrame, roof: Roof | None) -> Figure:
         table: `profcore.comparison.roofline.roofline_table`.
         roof: None draws the points alone.
     """
-    words = words_of(table)
+    words, unit = words_of(table), rate_unit(table["flops_per_s"], "FLOP/s")
     rows = [str(name) for name in table["row"].unique()]
     shares = [
         "-" if share != share else percent_text(share)  # noqa: PLR0124 - NaN
@@ -38,7 +38,7 @@ def roofline_figure(table: pd.DataFrame, roof: Roof | None) -> Figure:
         {
             "row": table["row"],
             "intensity": table["intensity"],
-            "rate": table["flops_per_s"] / _GIGA,
+            "rate": table["flops_per_s"] / unit.per_s,
             "x_text": [f"{x:,}" for x in table["x"]],
             "flop_per_byte": [f"{value:,.1f} FLOP per byte" for value in table["intensity"]],
             "text": [flops_rate_text(value) for value in table["flops_per_s"]],
@@ -51,9 +51,9 @@ def roofline_figure(table: pd.DataFrame, roof: Roof | None) -> Figure:
         x=_axis("intensity", "Intensity (FLOP per byte)"),
         y=alt.Y(
             "rate:Q",
-            title="Achieved (GFLOP/s)",
+            title=f"Achieved ({unit.name})",
             scale=alt.Scale(type="log", nice=False, padding=10),
-            axis=alt.Axis(tickCount=5, format="~s"),
+            axis=alt.Axis(tickCount=5, format=",~g"),
         ),
         color=row_color(rows),
         tooltip=tooltip(
@@ -67,7 +67,7 @@ def roofline_figure(table: pd.DataFrame, roof: Roof | None) -> Figure:
     )
     chart: Picture = marks
     if roof is not None and len(table):
-        chart = alt.layer(_roof(table, roof), marks)
+        chart = alt.layer(_roof(table, roof, unit), marks)
     return Figure(
         question=QUESTION,
         chart=chart,
@@ -77,7 +77,7 @@ def roofline_figure(table: pd.DataFrame, roof: Roof | None) -> Figure:
                 "Row": table["row"],
                 words.name: table["x"],
                 "FLOP per byte": table["intensity"],
-                "Achieved (GFLOP/s)": table["flops_per_s"] / _GIGA,
+                f"Achieved ({unit.name})": table["flops_per_s"] / unit.per_s,
                 "Of the roof": shares,
                 "Roof": table["limit"],
             }
@@ -95,12 +95,12 @@ def _axis(field_name: str, title: str) -> alt.X:
     )
 
 
-def _roof(table: pd.DataFrame, roof: Roof) -> Picture:
+def _roof(table: pd.DataFrame, roof: Roof, unit: RateUnit) -> Picture:
     low = min(float(table["intensity"].min()), roof.ridge) / _ROOM
     high = max(float(table["intensity"].max()), roof.ridge) * _ROOM
     corners = [low, roof.ridge, high]
     data = pd.DataFrame(
-        {"intensity": corners, "rate": [roof.at(intensity) / _GIGA for intensity in corners]}
+        {"intensity": corners, "rate": [roof.at(intensity) / unit.per_s for intensity in corners]}
     )
     line: Picture = alt.Chart(data).mark_line(strokeDash=[6, 4], strokeWidth=2, color=TEXT_COLOR)
     return line.encode(x="intensity:Q", y="rate:Q")

@@ -44,7 +44,7 @@ def sweep_times_figure(points: pd.DataFrame, crossings: Sequence[Crossover]) -> 
     has_gpu = bool(points["gpu_ns"].notna().any())
     rows = row_names(points)
     is_crowded = len(rows) > ROWS_MAX
-    long = _long_rows(points, _SIDES[:1] if is_crowded else _SIDES)
+    long = _long_rows(points, _SIDES[:1] if is_crowded or not has_gpu else _SIDES)
     unit = unit_for(float(long["duration_ns"].median()) if len(long) else 0.0)
     for column in ("duration", "low", "high"):
         long[column] = long[f"{column}_ns"] / unit.ns
@@ -56,7 +56,7 @@ def sweep_times_figure(points: pd.DataFrame, crossings: Sequence[Crossover]) -> 
         "duration:Q",
         title=f"Time per step ({unit.name})",
         scale=alt.Scale(type="log", nice=False, padding=10),
-        axis=alt.Axis(tickCount=5, format="~g"),
+        axis=alt.Axis(tickCount=5, format=",~g"),
     )
     dash = alt.StrokeDash(
         "row:N",

@@ -9,6 +9,7 @@ import pandas as pd
 
 from profcore.charts.beyond import beyond_text
 from profcore.charts.figure import TEXT_COLOR, Figure, Picture, tooltip
+from profcore.charts.rate_unit import rate_unit
 from profcore.charts.size_axis import (
     HEIGHT_PX,
     LEGEND_LINE_PX,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from profcore.comparison.roofline import Roof
 
 QUESTION: Final = "How near does the work come to what the device can do?"
-_TERA: Final = 1e12
 
 
 def throughput_figure(points: pd.DataFrame, roof: Roof | None, *, is_matmul: bool) -> Figure:
@@ -37,7 +37,7 @@ def throughput_figure(points: pd.DataFrame, roof: Roof | None, *, is_matmul: boo
         is_matmul: Draw FLOP/s, else bytes/s.
     """
     column = "flops_per_s" if is_matmul else "bytes_per_s"
-    unit = "TFLOP/s" if is_matmul else "TB/s"
+    unit = rate_unit(points[column], "FLOP/s" if is_matmul else "B/s")
     rate_text = flops_rate_text if is_matmul else bytes_rate_text
     ceiling = None if roof is None else roof.flops_per_s if is_matmul else roof.bytes_per_s
     rows = row_names(points)
@@ -47,7 +47,7 @@ def throughput_figure(points: pd.DataFrame, roof: Roof | None, *, is_matmul: boo
             "row": points["row"],
             "x": points["x"],
             "x_text": [f"{x:,}" for x in points["x"]],
-            "rate": points[column] / _TERA,
+            "rate": points[column] / unit.per_s,
             "text": [rate_text(value) for value in points[column]],
             "share": shares,
         }
@@ -55,9 +55,9 @@ def throughput_figure(points: pd.DataFrame, roof: Roof | None, *, is_matmul: boo
     words, x = words_of(points), x_axis(points)
     y = alt.Y(
         "rate:Q",
-        title=f"Achieved ({unit})",
+        title=f"Achieved ({unit.name})",
         scale=alt.Scale(type="log", nice=False, padding=10),
-        axis=alt.Axis(tickCount=5, format="~g"),
+        axis=alt.Axis(tickCount=5, format=",~g"),
     )
     base: alt.Chart = alt.Chart(data, height=HEIGHT_PX + LEGEND_LINE_PX)
     lines = base.mark_line().encode(x=x, y=y, color=row_color(rows))
@@ -74,7 +74,7 @@ def throughput_figure(points: pd.DataFrame, roof: Roof | None, *, is_matmul: boo
     )
     layers: list[Picture] = [lines, marks]
     if ceiling is not None:
-        layers.insert(0, _ceiling(ceiling, rate_text(ceiling)))
+        layers.insert(0, _ceiling(ceiling / unit.per_s, rate_text(ceiling)))
     return Figure(
         question=QUESTION,
         chart=alt.layer(*layers),
@@ -83,7 +83,7 @@ def throughput_figure(points: pd.DataFrame, roof: Roof | None, *, is_matmul: boo
             {
                 "Row": points["row"],
                 words.name: points["x"],
-                f"Achieved ({unit})": points[column] / _TERA,
+                f"Achieved ({unit.name})": points[column] / unit.per_s,
                 "Of the ceiling": shares,
             }
         ),
@@ -97,7 +97,7 @@ def throughput_figure(points: pd.DataFrame, roof: Roof | None, *, is_matmul: boo
 
 
 def _ceiling(rate: float, text: str) -> Picture:
-    data = pd.DataFrame({"rate": [rate / _TERA], "text": [text]})
+    data = pd.DataFrame({"rate": [rate], "text": [text]})
     rule: Picture = alt.Chart(data).mark_rule(strokeDash=[6, 4], strokeWidth=2, color=TEXT_COLOR)
     return rule.encode(y="rate:Q", tooltip=tooltip(("text", "Ceiling")))
 

@@ -12,11 +12,13 @@ from profcore.comparison.points import varies
 from profcore.comparison.runs import same_work
 from profcore.comparison.turns import turns_difference
 from profcore.comparison.verdict import chance_text
+from profcore.experiment import SIZE_MIN
 from profcore.units import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from profcore.experiment import Experiment
     from profcore.recording import Recording, Timings
 
 _CACHES: Final[dict[str, str]] = {
@@ -137,6 +139,9 @@ def break_evens(points: Sequence[Recording]) -> tuple[tuple[Recording, BreakEven
 
     Args:
         points: Of one sweep, or recordings of one machine.
+
+    Returns:
+        Row by row, and in a row by size.
     """
     eager = {
         _but_mode(point): point.timings
@@ -149,8 +154,15 @@ def break_evens(points: Sequence[Recording]) -> tuple[tuple[Recording, BreakEven
         for word, knob in (("batch", "batch"), ("", "dtype"), ("warm-up", "warmup"))
         if varies(knob, experiments)
     ]
+    rows: dict[Experiment, int] = {}
+    for experiment in experiments:
+        rows.setdefault(_row_of(experiment), len(rows))
+    # Sizes that were added where the GPU begins to be busy come last in a sweep.
+    in_order = sorted(
+        points, key=lambda each: (rows[_row_of(each.experiment)], each.experiment.size)
+    )
     found = []
-    for point in points:
+    for point in in_order:
         twin = eager.get(_but_mode(point))
         mode = point.experiment.compile
         if mode == "eager" or twin is None or point.timings is None:
@@ -172,6 +184,11 @@ def _turns(point: Recording) -> StepDifference | None:
     ):
         return None
     return turns_difference([], [beside])
+
+
+def _row_of(experiment: Experiment) -> Experiment:
+    """Return the same for every size of a row."""
+    return msgspec.structs.replace(experiment, size=SIZE_MIN)
 
 
 def _but_mode(point: Recording) -> tuple[object, ...]:

@@ -39,8 +39,10 @@ class Rate:
 
 def peak_words(rate: Rate) -> str:
     """Say what the share of the peak is a share of."""
-    if rate.peak_is_measured:
+    if rate.peak_is_measured and rate.is_flops:
         return "what this device was measured to do"
+    if rate.peak_is_measured:
+        return "what a large copy here was measured to move"
     return f"the peak of an {rate.peak_of}"
 
 
