@@ -1,5 +1,6 @@
 """Runs in a process of its own: times fake steps with the recorder's baseline, prints JSON.
 
+Usage: python baseline_child.py DEVICE_NS,HELD_UP_NS ...      one device after the other
 Time is a counter that the fake step moves on; nothing here depends on how fast the machine is.
 """
 
@@ -47,23 +48,20 @@ class FakeDevice:
         return (self.now_ns - begin_ns) / calls
 
 
-def main(device_ns: int, held_up_ns: int = 0) -> None:
+def timed(device_ns: int, held_up_ns: int) -> dict[str, object]:
     device = FakeDevice(device_ns, held_up_ns)
     baseline.time.perf_counter_ns = lambda: device.now_ns  # type: ignore[attr-defined]
     timings = baseline.measure(device.step, device, taken="before", first_call_ns=7)
-    print(  # noqa: T201
-        json.dumps(
-            {
-                "calls": timings.steps_per_repeat,
-                "repeats": timings.repeats,
-                "step_ns": timings.step_ns_median,
-                "cpu_ns": timings.cpu_ns_median,
-                "device_ns": timings.device_ns_median,
-                "quartiles": [timings.step_ns_p25, timings.step_ns_p75],
-            }
-        )
-    )
+    return {
+        "calls": timings.steps_per_repeat,
+        "repeats": timings.repeats,
+        "step_ns": timings.step_ns_median,
+        "cpu_ns": timings.cpu_ns_median,
+        "device_ns": timings.device_ns_median,
+        "quartiles": [timings.step_ns_p25, timings.step_ns_p75],
+    }
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    found = {device: timed(*map(int, device.split(","))) for device in sys.argv[1:]}
+    print(json.dumps(found))  # noqa: T201

@@ -15,6 +15,7 @@ import pytest
 from profcore.recording import open_folder, read_averages
 
 TESTS = Path(__file__).resolve().parent
+SMALL: dict[str, object] = {"size": 32, "dtype": "fp32", "steps": 3, "device": "cpu"}
 PHASES_WARM = [
     "preparing the inputs",
     "warming up",
@@ -41,10 +42,15 @@ def child(script: str, *arguments: str) -> dict[str, Any]:
 def record(folder: Path, **knobs: object) -> tuple[list[str], list[dict[str, Any]]]:
     """Run an experiment; return its phases and the events of its trace."""
     folder.mkdir()
-    knobs = {"size": 32, "dtype": "fp32", "steps": 3, "device": "cpu", **knobs}
+    knobs = {**SMALL, **knobs}
     phases = child("recorder_child.py", str(folder), json.dumps(knobs))["phases"]
+    return phases, events_of(folder)
+
+
+def events_of(folder: Path) -> list[dict[str, Any]]:
     with gzip.open(folder / "trace.json.gz", "rt", encoding="utf-8") as file:
-        return phases, json.load(file)["traceEvents"]
+        events: list[dict[str, Any]] = json.load(file)["traceEvents"]
+    return events
 
 
 def names(events: list[dict[str, Any]], start: str) -> list[str]:
@@ -76,20 +82,37 @@ def test_a_warm_run_leaves_every_file_of_a_recording(tmp_path: Path) -> None:
     assert len(names(events, "aten::mm")) == 3
 
 
+WARM: dict[str, dict[str, object]] = {
+    "batched": {"workload": "batched_matmul", "batch": 2},
+    "linear": {"workload": "linear"},
+    "chain": {"workload": "elementwise_chain"},
+    "vector": {"bias": "vector", "dtype": "bf16"},
+    "shapes": {"shapes": True},
+}
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
+    """The events of warm experiments that need no process of their own, recorded in one."""
+    folder = tmp_path_factory.mktemp("warm")
+    given = {name: {**SMALL, **knobs} for name, knobs in WARM.items()}
+    child("warm_child.py", str(folder), json.dumps(given))
+    return {name: events_of(folder / name) for name in WARM}
+
+
 @pytest.mark.parametrize(
-    ("knobs", "operators"),
+    ("name", "operators"),
     [
-        ({"workload": "batched_matmul", "batch": 2}, {"aten::bmm": 3, "aten::add": 3}),
-        ({"workload": "linear"}, {"aten::linear": 3, "aten::addmm": 3, "aten::add": 0}),
-        ({"workload": "elementwise_chain"}, {"aten::mul": 9, "aten::add": 6, "aten::sigmoid": 3}),
-        ({"bias": "vector", "dtype": "bf16"}, {"aten::mm": 3, "aten::add": 3}),
+        ("batched", {"aten::bmm": 3, "aten::add": 3}),
+        ("linear", {"aten::linear": 3, "aten::addmm": 3, "aten::add": 0}),
+        ("chain", {"aten::mul": 9, "aten::add": 6, "aten::sigmoid": 3}),
+        ("vector", {"aten::mm": 3, "aten::add": 3}),
     ],
-    ids=["batched_matmul", "linear", "elementwise_chain", "bias-vector"],
 )
 def test_each_workload_calls_the_operators_it_is_named_for(
-    tmp_path: Path, knobs: dict[str, object], operators: dict[str, int]
+    warm: dict[str, list[dict[str, Any]]], name: str, operators: dict[str, int]
 ) -> None:
-    _, events = record(tmp_path / "run", **knobs)
+    events = warm[name]
     counts = {
         name: sum(event.get("name") == name and event.get("cat") == "cpu_op" for event in events)
         for name in operators
@@ -128,9 +151,8 @@ def test_a_cold_compiled_run_shows_the_compilation_in_its_first_step(tmp_path: P
     assert not (tmp_path / "run" / "compile-cache").exists()
 
 
-def test_shapes_are_recorded_when_asked_for(tmp_path: Path) -> None:
-    _, events = record(tmp_path / "run", shapes=True)
-    mm = next(event for event in events if event.get("name") == "aten::mm")
+def test_shapes_are_recorded_when_asked_for(warm: dict[str, list[dict[str, Any]]]) -> None:
+    mm = next(event for event in warm["shapes"] if event.get("name") == "aten::mm")
     assert mm["args"]["Input Dims"][:2] == [[32, 32], [32, 32]]
 
 
@@ -149,10 +171,16 @@ def test_a_gpu_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_launch_bound_step_takes_what_the_cpu_needs() -> None:
+@pytest.fixture(scope="module")
+def baseline() -> dict[str, Any]:
+    """What was timed on each fake device: `<ns per step>,<ns its first call is held up>`."""
+    return child("baseline_child.py", "3000,0", "980000,0", "2000000000,0", "0,600000000")
+
+
+def test_a_launch_bound_step_takes_what_the_cpu_needs(baseline: dict[str, Any]) -> None:
     # 20 µs of CPU, 3 µs of device a call: the device waits. 50 calls (the most) a repeat:
     # 50 · 20 µs, and the last call's 3 µs after it: 1,003 µs / 50.
-    timed = child("baseline_child.py", "3000")
+    timed = baseline["3000,0"]
     assert timed["calls"] == 50
     assert timed["cpu_ns"] == 20_000
     assert timed["step_ns"] == pytest.approx(20_060)
@@ -160,28 +188,30 @@ def test_a_launch_bound_step_takes_what_the_cpu_needs() -> None:
     assert timed["repeats"] == 200
 
 
-def test_a_device_bound_step_takes_what_the_device_needs() -> None:
+def test_a_device_bound_step_takes_what_the_device_needs(baseline: dict[str, Any]) -> None:
     # 20 µs of CPU, 980 µs of device: the first call's 20 µs, then 980 µs each. The first repeat
     # of one call reads 1,000 µs, so 10 calls fill 10 ms: (20 + 10 · 980) / 10 = 982 µs, after
     # which 10 calls still fill 10 ms best.
-    timed = child("baseline_child.py", "980000")
+    timed = baseline["980000,0"]
     assert timed["calls"] == 10
     assert timed["cpu_ns"] == 20_000
     assert timed["step_ns"] == pytest.approx(982_000)
     assert timed["quartiles"] == pytest.approx([982_000, 982_000])
 
 
-def test_a_slow_step_is_timed_at_least_three_times() -> None:
+def test_a_slow_step_is_timed_at_least_three_times(baseline: dict[str, Any]) -> None:
     # 2 s a step: each repeat is one call and passes the budget of 1 s, but three are made.
-    timed = child("baseline_child.py", "2000000000")
+    timed = baseline["2000000000,0"]
     assert timed["calls"] == 1
     assert timed["repeats"] == 3
 
 
-def test_a_call_that_was_held_up_does_not_set_the_length_of_a_repeat() -> None:
+def test_a_call_that_was_held_up_does_not_set_the_length_of_a_repeat(
+    baseline: dict[str, Any],
+) -> None:
     # The first call takes 600 ms, longer than the settling of 500 ms; all others take 20 µs, of
     # which 50, the most, make a repeat.
-    timed = child("baseline_child.py", "0", "600000000")
+    timed = baseline["0,600000000"]
     assert timed["calls"] == 50
 
 
