@@ -76,10 +76,19 @@ def test_one_piece_of_evidence_is_highlighted_alone(visit: Visit) -> None:
 def test_choosing_another_observation_lets_go_of_the_first(visit: Visit) -> None:
     show(visit, rule="E1", event="2")
     assert visit.app.radio(key="evidence_E1").value == 1
+    visit.press("observations_more")
     visit.press("highlight_D2")
     assert visit.app.query_params["rule"] == "D2"
     assert "event" not in visit.app.query_params
     assert visit.app.radio(key="evidence_E1").value is None
+
+
+def test_a_link_to_an_observation_that_only_explains_shows_it_also_when_cleared(
+    visit: Visit,
+) -> None:
+    show(visit, rule="D2")
+    visit.press("unhighlight_D2")
+    assert visit.app.button(key="highlight_D2")
 
 
 @pytest.mark.parametrize("button", ["clear_charts", "unhighlight_E1"])

@@ -6,13 +6,14 @@ import gzip
 import json
 import os
 import re
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import streamlit as st
 from msgspec.structs import replace
 
-from pages._panels.observations import KINDS
+from pages._panels.observations import FIRST_MAX, KINDS, first_count
 from profcore.experiment import Experiment
 from profcore.recording import TRACE_FILE
 from profcore.rules import RULES
@@ -47,6 +48,27 @@ def metrics(visit: Visit) -> dict[str, str]:
 
 def alts(visit: Visit) -> list[str]:
     return [chart.proto.alt for chart in visit.app.get("vega_lite_chart")]
+
+
+def folds(visit: Visit) -> list[Any]:
+    return [fold for fold in visit.app.expander if fold.label == "Evidence and source"]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "count"),
+    [
+        ("w", 1),
+        ("wnffff", 6),
+        ("wnffffff", 8),  # two more are not worth a button
+        ("wnfffffff", 6),
+        ("ttttwwwwffff", 8),  # what matters is always there
+        ("ttttwwwwff", 10),
+    ],
+)
+def test_observations_that_only_explain_can_wait(kinds: str, count: int) -> None:
+    names = {"t": "trust", "w": "warning", "n": "note", "f": "fact"}
+    findings = [SimpleNamespace(kind=names[letter]) for letter in kinds]
+    assert first_count(findings) == count  # type: ignore[arg-type]
 
 
 class TestDone:
@@ -145,10 +167,17 @@ class TestDone:
 
     def test_evidence_and_source_stand_under_every_seen_row(self, visit: Visit) -> None:
         show(visit)
-        folds = [fold for fold in visit.app.expander if fold.label == "Evidence and source"]
         seen = visit.app.button_group(key="observation_state").options[0]
-        assert len(folds) == int(seen.split("(")[1].rstrip(")"))
-        assert all(any("Source: " in text.value for text in fold.caption) for fold in folds)
+        count = int(seen.split("(")[1].rstrip(")"))
+        assert len(folds(visit)) == FIRST_MAX < count
+        assert all(any("Source: " in text.value for text in fold.caption) for fold in folds(visit))
+        # Those that only explain are one click away, and stay for the next result.
+        more = visit.app.button(key="observations_more")
+        assert more.label == f"{count - FIRST_MAX} more that only explain"
+        visit.press("observations_more")
+        assert len(folds(visit)) == count
+        visit.open(run=OWN)
+        assert len(folds(visit)) == count
 
     def test_files_are_built_when_asked_for(self, visit: Visit) -> None:
         show(visit)

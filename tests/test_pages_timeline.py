@@ -297,6 +297,7 @@ class TestOpenedTrace:
 
     def test_the_page_of_the_file_leads_here(self, visit: Visit, opened: OpenedTrace) -> None:
         visit.open("open_page", trace=opened.id)
+        visit.press("observations_more")
         queries = [
             link.proto.query_string
             for link in visit.app.get("page_link")

@@ -60,6 +60,12 @@ KINDS = {
 """In the order in which findings are shown."""
 
 _STATES = {"fired": "Seen", "clear": "Not seen", "not_checked": "Not checked"}
+ALL_SHOWN = "observations_all"
+"""Key of the visitor's wish to see all observations; it holds for every result."""
+FIRST_MAX = 6
+"""Observations drawn at first, if not more of them matter."""
+FEW = 2
+"""So many more are not worth a button."""
 NO_ADVICE = "Nothing: this only explains."
 _EMPTY = {
     "fired": "Nothing was seen that has a row here.",
@@ -108,12 +114,42 @@ def observations_panel(
         st.caption(_EMPTY.get(str(state), ""))
     elif state == "fired":
         now = chosen(findings)
+        in_order = sorted(shown, key=lambda finding: list(KINDS).index(finding.kind))
+        if now is not None and now.finding in in_order[FIRST_MAX:]:
+            st.session_state[ALL_SHOWN] = True  # and it stays when the highlight is cleared
+        is_all = st.session_state.get(ALL_SHOWN, False)
+        count = len(in_order) if is_all else first_count(in_order)
         with st.container(gap="xsmall"):
-            for finding in sorted(shown, key=lambda finding: list(KINDS).index(finding.kind)):
+            for finding in in_order[:count]:
                 mine = now if now is not None and now.finding is finding else None
                 _seen(finding, follow, mine)
+        if count < len(in_order):
+            _more_button(len(in_order) - count)
     else:
         _unseen(shown, is_checked=state == "clear")
+
+
+def first_count(in_order: list[Finding]) -> int:
+    """Return how many of the observations are drawn at first; those that only explain can wait.
+
+    Args:
+        in_order: Those that only explain stand at the end.
+    """
+    matter = sum(finding.kind != "fact" for finding in in_order)
+    count = max(matter, FIRST_MAX)
+    return len(in_order) if len(in_order) - count <= FEW else count
+
+
+def _more_button(count: int) -> None:
+    def show_all() -> None:
+        st.session_state[ALL_SHOWN] = True
+
+    st.button(
+        f"{count} more that only explain",
+        icon=":material/expand_more:",
+        key="observations_more",
+        on_click=show_all,
+    )
 
 
 def _seen(
