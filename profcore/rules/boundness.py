@@ -106,8 +106,8 @@ B2 = Rule(
     observe=_b2,
     meaning=f"The profiler slows the CPU side up to {INFLATION} times and the kernels not at "
     f"all. So {BUSY_HIGH_FRACTION * 100:.0f} % busy is safe to believe, and so is less than "
-    f"{BUSY_LOW_FRACTION * 100:.0f} % even after taking that slow-down off. Between the two the trace "
-    "alone cannot say.",
+    f"{BUSY_LOW_FRACTION * 100:.0f} % even after taking that slow-down off. Between the two the "
+    "trace alone cannot say.",
     advice="",
     source=f"{H200}, and 24 runs of this program there: 1.5 to 4.4 times slower steps",
 )
