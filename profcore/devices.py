@@ -7,11 +7,13 @@ of them. torch's own table lists some of these with sparsity, which doubles them
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
 _PER_TERA: Final = 1e12
+
+Rate = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,9 +26,9 @@ class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
     driver: str | None = None
     torch: str = ""
     """Empty in a table."""
-    flops_per_s: dict[str, float]
-    """Of a large dense matrix product by number format; one without an entry is not known."""
-    memory_bytes_per_s: float
+    flops_per_s: dict[str, Rate]
+    """Of a dense matrix product by number format; one without an entry is not known."""
+    memory_bytes_per_s: Rate
     """Of a large copy inside the device: bytes read and bytes written."""
     launch_ns: float | None = None
     """CPU time to launch one kernel that does nothing; None in a table and on a CPU."""
@@ -59,6 +61,23 @@ _ROWS: Final[tuple[tuple[str, str, float, float, float, float, float, str], ...]
     (r"\bRTX 3090\b(?! Ti)", "GeForce RTX 3090", 71, 71, 35.6, 35.6, 0.936, "GA102 white paper"),
 )
 # fmt: on
+
+
+def ceilings_with(
+    measured: Ceilings | None, device_name: str | None, dtype: str | None = None
+) -> Ceilings | None:
+    """Return what was measured on a device, else the vendor's figures, else None.
+
+    Args:
+        measured: On that very device.
+        device_name: None: not known.
+        dtype: Only ceilings that have a rate for this number format count.
+    """
+    listed = vendor_peaks(device_name) if device_name else None
+    for ceilings in (measured, listed):
+        if ceilings is not None and (dtype is None or dtype in ceilings.flops_per_s):
+            return ceilings
+    return None
 
 
 def vendor_peaks(device_name: str) -> Ceilings | None:

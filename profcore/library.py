@@ -255,6 +255,8 @@ def open_own(folder: Path) -> Recording:
     # Before the status: the owner goes away when the status is there.
     owner = owners.read(folder)
     recording = open_folder(folder)
+    if folder.parent.name == POINTS_FOLDER:
+        recording = _with_ceilings_of(recording, folder.parent.parent)
     return dataclasses.replace(recording, status=_status_now(folder, recording.status, owner))
 
 
@@ -302,12 +304,17 @@ def open_point(sweep: Path, number: str, *, is_sample: bool = False) -> Recordin
     if not (folder / STATUS_FILE).exists():  # the sweep is under way, or was ended there
         of_sweep = status_of(sweep)
         status = msgspec.structs.replace(of_sweep, run_s=0.0, log_tail="")
-    return dataclasses.replace(
-        recording,
-        id=f"{sweep.name}-{number}",
-        status=status,
-        ceilings=recording.ceilings or read_ceilings(sweep),
-    )
+    recording = _with_ceilings_of(recording, sweep)
+    return dataclasses.replace(recording, id=f"{sweep.name}-{number}", status=status)
+
+
+def _with_ceilings_of(point: Recording, sweep: Path) -> Recording:
+    """Return a point with what was measured for its sweep, if that was on the same device."""
+    found = read_ceilings(sweep)
+    where = point.environment
+    if found is None or where is None or found.device_name != where.device_name:
+        return point
+    return dataclasses.replace(point, ceilings=found)
 
 
 def finish(folder: Path, status: Status) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+import pytest
 
 from profcore import ceilings
-from profcore.devices import Ceilings
-from profcore.recording import CEILINGS_FILE, EXPERIMENT_FILE, open_folder
+from profcore.devices import Ceilings, ceilings_with
+from profcore.recording import CEILINGS_FILE, EXPERIMENT_FILE, open_folder, read_ceilings
 from tests.rule_traces import environment
 
 if TYPE_CHECKING:
@@ -84,3 +85,25 @@ def test_ceilings_beside_a_sweep_come_first(tmp_path: Path) -> None:
     found = ceilings.beside(sweep, tmp_path, environment())
     assert found is not None
     assert found.source == "table"
+
+
+@pytest.mark.parametrize("rate", ["0", "-1", "null"])
+def test_a_rate_that_cannot_be_counts_as_no_ceilings(tmp_path: Path, rate: str) -> None:
+    text = msgspec.json.encode(MEASURED).decode().replace("700000000000000.0", rate)
+    assert text.count(rate) >= 1
+    (tmp_path / CEILINGS_FILE).write_text(text)
+    assert read_ceilings(tmp_path) is None
+
+
+def test_measured_comes_before_listed_and_each_only_with_the_number_format() -> None:
+    def source(measured: Ceilings | None, name: str | None, dtype: str | None) -> str | None:
+        found = ceilings_with(measured, name, dtype)
+        return found.source if found else None
+
+    assert source(MEASURED, "NVIDIA H200", "bf16") == "measured"
+    assert source(MEASURED, "NVIDIA H200", None) == "measured"
+    assert source(MEASURED, "NVIDIA H200", "fp16") == "table"
+    assert source(None, "NVIDIA H200", "bf16") == "table"
+    assert source(MEASURED, "GPU 9000", "fp16") is None
+    assert source(MEASURED, None, "bf16") == "measured"
+    assert source(None, None, None) is None

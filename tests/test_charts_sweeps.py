@@ -95,7 +95,7 @@ def test_a_point_above_the_roof_of_the_memory_is_explained() -> None:
     figure = throughput_figure(
         sweep(), roof_of(small, dtype="bf16", is_matmul=False), is_matmul=False
     )
-    cached = ", which a step can reach whose data stays in a cache."
+    cached = " (more than memory gives: the data stays in a cache)."
     assert figure.takeaway.endswith(f"134.2 % of the ceiling{cached}")
     # 687.3 of the 1,024 x 0.5 TFLOP/s that the memory allows
     low = roof_of(small, dtype="bf16", is_matmul=True)

@@ -127,7 +127,7 @@ CASES = (
         state="not_checked",
         rows=PLAIN,
         known=elsewhere(BF16, "GPU 9000"),
-        says=("peak of this device (GPU 9000) is not known; a sweep measures it",),
+        says=("peak of this device (GPU 9000) is not known; a sweep measures that",),
     ),
     Case(
         rule="E5",

@@ -107,11 +107,22 @@ class TestOwnRuns:
         known = elsewhere(own_run(step_us=100, size=4096), "GPU 9000")
         verdict = judge(analysis_of(*BUSY, **known))
         assert verdict.bound == "compute-bound"
-        assert "the peaks of GPU 9000 are not known" in verdict.sentence
-        assert "a sweep measures it for the runs that are made after it" in verdict.sentence
+        assert "what GPU 9000 can do at most is not known" in verdict.sentence
+        assert "a sweep measures that for the runs made after it" in verdict.sentence
         # 137 GFLOP in 95 us is 1.45 PFLOP/s, 206.7 % of 700
         measured = judge(analysis_of(*BUSY, **known, ceilings=MEASURED))
         assert "its arithmetic is nearer the peak (206.7 %)" in measured.sentence
+        assert "(something slowed the device while that was measured)" in texts(measured)
+
+    def test_a_format_that_was_not_measured_has_the_vendors_figure(self) -> None:
+        # GIVEN 137 GFLOP of fp16 in 190 us, and only bf16 and fp32 were measured: 73.1 % of 989.5
+        rows = loop(5, product_and_add(175, 15), every_us=200, cpu_us=150)
+        known = {**own_run(step_us=200, size=4096, dtype="fp16"), "ceilings": MEASURED}
+        verdict = judge(analysis_of(*rows, **known))
+        assert "723 TFLOP/s, 73.1 % of the peak of NVIDIA H200." in texts(verdict)
+        assert "706 GB/s, 17.7 % of the 4.00 TB/s that a copy was measured to move." in texts(
+            verdict
+        )
 
     def test_a_lowered_clock_is_mentioned(self) -> None:
         known = own_run(step_us=100)

@@ -11,12 +11,19 @@ from profcore.errors import ExperimentError, RecordingError
 from profcore.experiment import Experiment
 from profcore.files import write_json
 from profcore.jobs import JobRunner, Limits
-from profcore.library import Library, finish
-from profcore.recording import CEILINGS_FILE, STATUS_FILE, TIMINGS_FILE, TRACE_FILE, Status
+from profcore.library import Library, finish, open_own
+from profcore.recording import (
+    CEILINGS_FILE,
+    ENVIRONMENT_FILE,
+    STATUS_FILE,
+    TIMINGS_FILE,
+    TRACE_FILE,
+    Status,
+)
 from profcore.sweep import SweepPlan
 from tests import fake_worker as fake
 from tests.processes import nothing_left, until
-from tests.rule_traces import MEASURED
+from tests.rule_traces import MEASURED, environment
 from tests.test_jobs import see, wait_until, wait_until_ended
 
 if TYPE_CHECKING:
@@ -66,7 +73,10 @@ class TestQueue:
         assert point == sweep.points[1]
         assert point.ceilings is None
         write_json(sweep.folder / CEILINGS_FILE, MEASURED)
+        assert library.open(f"{sweep_id}-001").ceilings is None  # of another device, or unknown
+        write_json(point.folder / ENVIRONMENT_FILE, environment())
         assert library.open(f"{sweep_id}-001").ceilings == MEASURED
+        assert open_own(point.folder).ceilings == MEASURED
         assert point.trace_path.read_bytes() == fake.TRACE
         seen = runner.view(point.id)
         assert seen is not None

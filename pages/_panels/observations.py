@@ -115,10 +115,11 @@ def observations_panel(
     elif state == "fired":
         now = chosen(findings)
         in_order = sorted(shown, key=lambda finding: list(KINDS).index(finding.kind))
-        if now is not None and now.finding in in_order[FIRST_MAX:]:
+        count = first_count(in_order)
+        if now is not None and now.finding in in_order[count:]:
             st.session_state[ALL_SHOWN] = True  # and it stays when the highlight is cleared
-        is_all = st.session_state.get(ALL_SHOWN, False)
-        count = len(in_order) if is_all else first_count(in_order)
+        if st.session_state.get(ALL_SHOWN, False):
+            count = len(in_order)
         with st.container(gap="xsmall"):
             for finding in in_order[:count]:
                 mine = now if now is not None and now.finding is finding else None

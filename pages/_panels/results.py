@@ -69,7 +69,7 @@ def load(recording: Recording) -> Result:
     Raises:
         TraceError: its trace cannot be read.
     """
-    return _load(recording, recording.id, *_stamp(recording), _VERSION)
+    return _load(recording, recording.id, _stamp(recording), _VERSION)
 
 
 def held_lightly(result: Result, again: Callable[[], Analysis]) -> Callable[[], Result]:
@@ -101,16 +101,17 @@ def summarize(recording: Recording) -> Summary:
     Raises:
         TraceError: its trace cannot be read.
     """
-    return _summarize(recording, recording.id, *_stamp(recording), _VERSION)
+    return _summarize(recording, recording.id, _stamp(recording), _VERSION)
 
 
-def _stamp(recording: Recording) -> tuple[int, int]:
-    """Size and time of the trace: they change when the file does."""
+def _stamp(recording: Recording) -> tuple[int, int, str]:
+    """Size and time of the trace, and when its device was measured: what may change."""
+    measured_at = recording.ceilings.measured_at if recording.ceilings else ""
     try:
         stat = recording.trace_path.stat()
     except OSError:
-        return 0, 0  # reading it will say what is wrong
-    return stat.st_size, stat.st_mtime_ns
+        return 0, 0, measured_at  # reading it will say what is wrong
+    return stat.st_size, stat.st_mtime_ns, measured_at
 
 
 # A leading underscore keeps an argument out of the key.
@@ -118,9 +119,9 @@ def _stamp(recording: Recording) -> tuple[int, int]:
 
 @st.cache_resource(show_spinner="Reading the trace ...", max_entries=8)
 def _load(
-    _recording: Recording, recording_id: str, size_bytes: int, mtime_ns: int, version: int
+    _recording: Recording, recording_id: str, stamp: tuple[int, int, str], version: int
 ) -> Result:
-    del recording_id, size_bytes, mtime_ns, version  # they are the key
+    del recording_id, stamp, version  # they are the key
     return _result(Analysis.of_recording(_recording, read(_recording.trace_path)))
 
 
@@ -144,9 +145,9 @@ def _result(analysis: Analysis) -> Result:
 
 @st.cache_resource(show_spinner=False, max_entries=512)
 def _summarize(
-    _recording: Recording, recording_id: str, size_bytes: int, mtime_ns: int, version: int
+    _recording: Recording, recording_id: str, stamp: tuple[int, int, str], version: int
 ) -> Summary:
-    del recording_id, size_bytes, mtime_ns, version  # they are the key
+    del recording_id, stamp, version  # they are the key
     analysis = Analysis.of_recording(_recording, read(_recording.trace_path))
     verdict = judge(analysis)
     return Summary(

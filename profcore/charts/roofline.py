@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 import altair as alt
 import pandas as pd
 
-from profcore.charts.beyond import beyond_text
 from profcore.charts.figure import TEXT_COLOR, Figure, Picture, tooltip
 from profcore.charts.rate_unit import RateUnit, rate_unit
 from profcore.charts.size_axis import HEIGHT_PX, LEGEND_LINE_PX, POINT_PX, row_color, words_of
+from profcore.rules.beyond import beyond_arithmetic, beyond_memory
 from profcore.units import bytes_rate_text, flops_rate_text, percent_text
 
 if TYPE_CHECKING:
@@ -112,13 +112,14 @@ def _takeaway(table: pd.DataFrame, roof: Roof | None) -> str:
     if roof is None:
         return "No ceiling of this device is known, so only the points are drawn."
     best = table.iloc[int(table["roof_fraction"].to_numpy().argmax())]
-    beyond = beyond_text(best["roof_fraction"]) if best["limit"] == "memory" else ""
+    beyond = beyond_memory if best["limit"] == "memory" else beyond_arithmetic
     arithmetic = int((table["limit"] == "arithmetic").sum())
     return (
         f"The roof is memory up to {roof.ridge:,.0f} FLOP per byte and arithmetic beyond; "
         f"{arithmetic} of {len(table)} points lie under the arithmetic part. The nearest, "
         f"{words_of(table).name.lower()} {best['x']:,} ({best['row']}), reaches "
-        f"{percent_text(best['roof_fraction'])} of it{beyond}."
+        f"{percent_text(best['roof_fraction'])} of it"
+        f"{beyond(best['roof_fraction'])}."
     )
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 import altair as alt
 import pandas as pd
 
-from profcore.charts.beyond import beyond_text
 from profcore.charts.figure import TEXT_COLOR, Figure, Picture, tooltip
 from profcore.charts.rate_unit import rate_unit
 from profcore.charts.size_axis import (
@@ -20,6 +19,7 @@ from profcore.charts.size_axis import (
     words_of,
     x_axis,
 )
+from profcore.rules.beyond import beyond_arithmetic, beyond_memory
 from profcore.units import bytes_rate_text, flops_rate_text, percent_text
 
 if TYPE_CHECKING:
@@ -111,5 +111,5 @@ def _takeaway(points: pd.DataFrame, column: str, ceiling: float | None, *, is_ma
     if ceiling is not None:
         fraction = best[column] / ceiling
         text += f": {percent_text(fraction)} of the ceiling"
-        text += "" if is_matmul else beyond_text(fraction)
+        text += beyond_arithmetic(fraction) if is_matmul else beyond_memory(fraction)
     return f"{text}."

@@ -22,7 +22,7 @@ COLUMNS: Final[dict[str, str]] = {
     "intensity": "FLOP per byte, by the workload's formulas (float)",
     "flops_per_s": "achieved: FLOP of a step over its unprofiled time (float)",
     "roof_flops_per_s": "what the roof allows at this intensity (float; NaN: no ceiling known)",
-    "roof_fraction": "achieved over allowed; above 1 where the data stays in a cache (float)",
+    "roof_fraction": "achieved over allowed; above 1: see `rules.beyond` (float)",
     "limit": "`arithmetic` or `memory`: the part of the roof above it; empty without ceilings",
 }
 

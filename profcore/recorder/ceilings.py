@@ -5,7 +5,7 @@ A short calibration of some seconds, made before anything is profiled in the pro
 
 from __future__ import annotations
 
-import contextlib
+import math
 import statistics
 import time
 from typing import TYPE_CHECKING, Final
@@ -67,6 +67,9 @@ def measure_ceilings(device: torch.device, environment: Environment) -> Ceilings
         Of a GPU what it keeps up: medians of repeats after its clocks have settled. Of a CPU the
         fastest repeat, because whatever else runs there only slows it. A number format that the
         device cannot multiply is left out.
+
+    Raises:
+        RuntimeError: the memory of the device does not suffice.
     """
     is_gpu = device.type == "cuda"
     clock = clock_of(device)
@@ -77,9 +80,11 @@ def measure_ceilings(device: torch.device, environment: Environment) -> Ceilings
     formats: tuple[Dtype, ...] = GPU_FORMATS if is_gpu else CPU_FORMATS
     rates: dict[str, float] = {}
     for name in formats:
-        with contextlib.suppress(RuntimeError, NotImplementedError):  # a format it does not know
-            rates[name] = _product_flops_per_s(name, sizes, device, clock, is_gpu=is_gpu)
+        if rate := _product_flops_per_s(name, sizes, device, clock, is_gpu=is_gpu):
+            rates[name] = rate
     copied = GPU_COPY_BYTES if is_gpu else CPU_COPY_BYTES
+    while 2 * copied > MEMORY_FRACTION * (environment.device_memory_bytes or math.inf):
+        copied //= 2
     memory = 2 * copied * NS_PER_S / _call_ns(_copy(copied, device), clock, is_gpu=is_gpu)
     launch_ns = _launch_ns(device, clock) if is_gpu else None
     launch = ", launches of an empty kernel" if is_gpu else ""
@@ -114,11 +119,20 @@ def _products_text(sizes: list[int]) -> str:
 def _product_flops_per_s(
     name: Dtype, sizes: list[int], device: torch.device, clock: Clock, *, is_gpu: bool
 ) -> float:
-    """Return the best rate of the products; of the larger ones those that do not take long."""
+    """Return the best rate of the products; of the larger ones those that do not take long.
+
+    Returns:
+        0: the device does not know this number format.
+    """
     best = 0.0
     for size in sizes:
-        step = _product(name, size, device)
-        step()
+        try:
+            step = _product(name, size, device)
+            step()
+        except torch.OutOfMemoryError:
+            raise  # another process holds the memory: it says nothing about the format
+        except (RuntimeError, NotImplementedError):
+            break
         call_ns = _call_ns(step, clock, is_gpu=is_gpu)
         best = max(best, 2 * size**3 * NS_PER_S / call_ns)
         if call_ns > LONGEST_NS:
@@ -137,7 +151,7 @@ def _product(name: Dtype, size: int, device: torch.device) -> Callable[[], objec
 def _copy(size_bytes: int, device: torch.device) -> Callable[[], object]:
     block = torch.randint(0, 255, (COPY_BLOCK_BYTES,), dtype=torch.uint8, device=device)
     source = block.repeat(size_bytes // COPY_BLOCK_BYTES)
-    target = torch.empty_like(source)
+    target = source.clone()  # its pages are there: the first touch of each costs far more
     return lambda: target.copy_(source)
 
 

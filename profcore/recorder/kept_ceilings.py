@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from profcore import ceilings, workloads
+from profcore import ceilings, library, workloads
 from profcore.files import read_json, write_json
 from profcore.recorder.ceilings import measure_ceilings
 from profcore.recorder.environment import describe_environment
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 MEASURING: Final = "measuring what the device can do"
 AGAIN: Final = "measuring again what the device can do"
 
+STEP_COUNTS: Final = "A step of a sweep was faster and counts."
 BEATEN_RATIO: Final = 1.02
 """A step above the ceiling by more than the spread of two measurements: H200, 679 and 687 TFLOP/s
 in two processes."""
@@ -41,6 +42,8 @@ in two processes."""
 
 def find(folder: Path, device: torch.device, on_phase: Callable[[str], None]) -> None:
     """Put the ceilings of the device beside a sweep; measure them when nobody has yet.
+
+    Without memory for that there are none, and the next sweep tries again.
 
     Args:
         folder: Of the sweep, in the data folder.
@@ -51,8 +54,9 @@ def find(folder: Path, device: torch.device, on_phase: Callable[[str], None]) ->
     found = ceilings.load(folder.parent, environment)
     if found is None:
         on_phase(MEASURING)
-        found = measure_ceilings(device, environment)
-    _keep(folder, environment, found)
+        found = _measure(device, environment)
+    if found is not None:
+        _keep(folder, environment, found)
 
 
 def look_again(
@@ -60,7 +64,8 @@ def look_again(
 ) -> None:
     """Measure the ceilings again where a step was above them: something had slowed the device.
 
-    A step that still is above them is itself what the device can do.
+    On a CPU a step that still is above them is itself what the device can do. On a GPU it is not: a
+    few steps in a row may be faster than what it keeps up.
 
     Args:
         folder: Of the sweep.
@@ -73,9 +78,15 @@ def look_again(
         return
     on_phase(AGAIN)
     environment = describe_environment(device, None)
-    found = ceilings.highest(known, measure_ceilings(device, environment))
-    rates = {name: max(rate, seen.get(name, 0.0)) for name, rate in found.flops_per_s.items()}
-    _keep(folder, environment, msgspec.structs.replace(found, flops_per_s=rates))
+    again = _measure(device, environment)
+    if again is None:
+        return
+    found = ceilings.highest(known, again)
+    if device.type == "cpu" and _is_beaten(found, seen):
+        rates = {name: max(rate, seen.get(name, 0.0)) for name, rate in found.flops_per_s.items()}
+        text = f"{again.source_text} {STEP_COUNTS}"
+        found = msgspec.structs.replace(found, flops_per_s=rates, source_text=text)
+    _keep(folder, environment, found)
 
 
 def put_beside_run(experiment: Experiment, folder: Path) -> None:
@@ -85,15 +96,27 @@ def put_beside_run(experiment: Experiment, folder: Path) -> None:
 
     Args:
         experiment: Of the run.
-        folder: Of the run, in the data folder; it has its environment and its timings.
+        folder: Of the run; it has its environment and its timings.
     """
     environment = read_json(folder / ENVIRONMENT_FILE, Environment)
     timings = read_json(folder / TIMINGS_FILE, Timings)
-    found = ceilings.load(folder.parent, environment) if environment else None
-    if found is None or timings is None:
+    if environment is None or timings is None:
+        return
+    # A run may be put elsewhere than into the data folder.
+    roots = (folder.parent, library.default_root())
+    found = next(filter(None, (ceilings.load(root, environment) for root in roots)), None)
+    if found is None:
         return
     if not _is_beaten(found, _flops_per_s(experiment, timings.step_ns_median)):
         write_json(folder / CEILINGS_FILE, found)
+
+
+def _measure(device: torch.device, environment: Environment) -> Ceilings | None:
+    try:
+        return measure_ceilings(device, environment)
+    except RuntimeError as error:  # memory that another process holds
+        print(f"What the device can do was not measured: {error}")  # noqa: T201 - into the log
+        return None
 
 
 def _seen_flops_per_s(places: Sequence[Place]) -> dict[str, float]:

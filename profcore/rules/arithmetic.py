@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from profcore import workloads
+from profcore.rules.beyond import beyond_arithmetic, beyond_memory
 from profcore.rules.boundness import clean_cpu_over_gpu, raw_cpu_over_gpu
 from profcore.rules.constants import (
     ABOUT_EQUAL_MAX_RATIO,
-    BURST_FRACTION,
     BUSY_HIGH_FRACTION,
     BUSY_LOW_FRACTION,
     CLOCK_FULL_FRACTION,
@@ -39,15 +39,17 @@ if TYPE_CHECKING:
 class Roofline:
     """How near one step comes to the two ceilings of its device."""
 
-    ceilings: Ceilings
     flops: int
     moved_bytes: int
+    arithmetic: Ceilings | None
+    """Where the arithmetic peak comes from; None: there is none for this number format."""
     peak_flops_per_s: float | None
-    """None: the device has none for this number format."""
     flops_fraction: float | None
-    """Of that; above 1 where a short burst is faster than what was measured under lasting load."""
+    """Of that; above 1: see `rules.beyond`."""
+    memory: Ceilings
+    """Where the memory peak comes from."""
     bytes_fraction: float
-    """Of the memory peak; above 1 where the data stays in a cache."""
+    """Of that; above 1: see `rules.beyond`."""
 
 
 def roofline(quantities: Quantities) -> Roofline | None:
@@ -56,22 +58,25 @@ def roofline(quantities: Quantities) -> Roofline | None:
     Over the time the GPU works, so that waiting does not count. Source of FLOPs and bytes: the
     workload's formulas; of the peaks: measured on the device, else the vendor's dense figures.
     """
-    ceilings, experiment = known_ceilings(quantities), quantities.experiment
+    memory, experiment = known_ceilings(quantities), quantities.experiment
     gpu_ns = quantities.gpu_ns
-    if ceilings is None or experiment is None or not gpu_ns:
+    if memory is None or experiment is None or not gpu_ns:
         return None
     workload = workloads.find(experiment.workload)
     flops, moved_bytes = workload.step_flops(experiment), workload.step_bytes(experiment)
     # Pointwise arithmetic runs on the ordinary cores whatever the number format.
-    peak_flops = ceilings.flops_per_s.get(experiment.dtype if workload.is_matmul else "fp32")
+    dtype = experiment.dtype if workload.is_matmul else "fp32"
+    arithmetic = known_ceilings(quantities, dtype)
+    peak_flops = arithmetic.flops_per_s[dtype] if arithmetic else None
     gpu_s = gpu_ns / NS_PER_S
     return Roofline(
-        ceilings=ceilings,
         flops=flops,
         moved_bytes=moved_bytes,
+        arithmetic=arithmetic,
         peak_flops_per_s=peak_flops,
+        memory=memory,
         flops_fraction=None if peak_flops is None else flops / gpu_s / peak_flops,
-        bytes_fraction=moved_bytes / gpu_s / ceilings.memory_bytes_per_s,
+        bytes_fraction=moved_bytes / gpu_s / memory.memory_bytes_per_s,
     )
 
 
@@ -209,20 +214,18 @@ def trace_only_lines(quantities: Quantities) -> list[Line]:
 
 def roofline_lines(quantities: Quantities, roof: Roofline) -> list[Line]:
     """Say how near a step comes to the peaks."""
-    gpu_ns, ceilings = quantities.gpu_ns, roof.ceilings
+    gpu_ns = quantities.gpu_ns
     if gpu_ns is None:
         return []
     gpu_s = gpu_ns / NS_PER_S
     lines = []
-    if roof.flops_fraction is not None and roof.peak_flops_per_s is not None:
-        of = f"the peak of {ceilings.device_name}"
-        if ceilings.is_measured:
+    if roof.arithmetic and roof.flops_fraction is not None and roof.peak_flops_per_s is not None:
+        of = f"the peak of {roof.arithmetic.device_name}"
+        if roof.arithmetic.is_measured:
             of = (
                 f"the {flops_rate_text(roof.peak_flops_per_s)} that this device was measured to "
-                "keep up"
+                f"keep up{beyond_arithmetic(roof.flops_fraction)}"
             )
-            if roof.flops_fraction > BURST_FRACTION:
-                of += " (a short burst can be faster: under lasting load the clock falls)"
         lines.append(
             Line(
                 text=f"Arithmetic: {flops_text(roof.flops)} in {time_text(gpu_ns)} is "
@@ -232,9 +235,9 @@ def roofline_lines(quantities: Quantities, roof: Roofline) -> list[Line]:
             )
         )
     of = "the peak"
-    if ceilings.is_measured:
-        most = bytes_rate_text(ceilings.memory_bytes_per_s)
-        of = f"the {most} that a copy was measured to move"
+    if roof.memory.is_measured:
+        most = bytes_rate_text(roof.memory.memory_bytes_per_s)
+        of = f"the {most} that a copy was measured to move{beyond_memory(roof.bytes_fraction)}"
     lines.append(
         Line(
             text=f"Memory: at least {bytes_text(roof.moved_bytes)} in {time_text(gpu_ns)} is "

@@ -139,8 +139,6 @@ PEAK_SHARE_HIGH_FRACTION: Final = 0.60
 4.8 TB/s."""
 MEASURED_SHARE_HIGH_FRACTION: Final = 0.70
 """The same of what a copy was measured to move. H200: 4.2 of 4.8 TB/s, and 0.60 ÷ 0.87 = 0.69."""
-BURST_FRACTION: Final = 1.005
-"""Reads as more than 100 % of what the device keeps up. H200: up to 704 of 680 TFLOP/s."""
 SMALL_GRID_BLOCKS: Final = 1.0
 """Blocks per multiprocessor below it leave a part of the chip idle."""
 SMALL_GRID_SHARE_FRACTION: Final = 0.20

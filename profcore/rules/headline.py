@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from profcore import workloads
-from profcore.devices import vendor_peaks
+from profcore.devices import ceilings_with
 from profcore.rules.quantities import Quantities
 from profcore.units import NS_PER_S
 
@@ -24,7 +24,7 @@ class Rate:
     """FLOP/s, or bytes/s where the step is not about arithmetic."""
     is_flops: bool
     peak_per_s: float | None
-    """None: the device is not listed, or has no such rate for this number format."""
+    """None: neither measured nor listed, or not for this number format."""
     peak_of: str
     """Name of the device whose peak it is; empty without one."""
     peak_is_measured: bool
@@ -33,7 +33,7 @@ class Rate:
 
     @property
     def peak_fraction(self) -> float | None:
-        """Share of the peak; above 1 where the data stays in a cache."""
+        """Share of the peak; above 1: see `rules.beyond`."""
         return None if self.peak_per_s is None else self.per_s / self.peak_per_s
 
 
@@ -94,22 +94,22 @@ def _rate(analysis: Analysis) -> Rate | None:
         return None
     workload = workloads.find(experiment.workload)
     amount = workload.step_flops if workload.is_matmul else workload.step_bytes
-    peaks = analysis.ceilings
-    if peaks is None and analysis.environment is not None:
-        peaks = vendor_peaks(analysis.environment.device_name)
-    peak_per_s = _peak_per_s(peaks, experiment, is_flops=workload.is_matmul)
-    is_known = peaks is not None and peak_per_s is not None
+    peaks = ceilings_with(
+        analysis.ceilings,
+        analysis.environment.device_name if analysis.environment else None,
+        experiment.dtype if workload.is_matmul else None,
+    )
     return Rate(
         per_s=amount(experiment) / timings.step_ns_median * NS_PER_S,
         is_flops=workload.is_matmul,
-        peak_per_s=peak_per_s,
-        peak_of=peaks.device_name if peaks and is_known else "",
-        peak_is_measured=peaks.is_measured if peaks and is_known else False,
-        peak_source=peaks.source_text if peaks and is_known else "",
+        peak_per_s=_peak_per_s(peaks, experiment, is_flops=workload.is_matmul),
+        peak_of=peaks.device_name if peaks else "",
+        peak_is_measured=peaks is not None and peaks.is_measured,
+        peak_source=peaks.source_text if peaks else "",
     )
 
 
 def _peak_per_s(peaks: Ceilings | None, experiment: Experiment, *, is_flops: bool) -> float | None:
     if peaks is None:
         return None
-    return peaks.flops_per_s.get(experiment.dtype) if is_flops else peaks.memory_bytes_per_s
+    return peaks.flops_per_s[experiment.dtype] if is_flops else peaks.memory_bytes_per_s

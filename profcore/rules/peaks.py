@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profcore import workloads
-from profcore.devices import vendor_peaks
+from profcore.devices import ceilings_with, vendor_peaks
 from profcore.rules import needs
+from profcore.rules.beyond import CACHE_FRACTION, beyond_arithmetic
 from profcore.rules.constants import (
     KERNEL_SHORT_NS,
     MEASURED_SHARE_HIGH_FRACTION,
@@ -35,9 +36,14 @@ if TYPE_CHECKING:
     from profcore.rules.quantities import Quantities
 
 
-def known_ceilings(quantities: Quantities) -> Ceilings | None:
-    """Return what the device can do: as it was measured, else the vendor's figures, else None."""
-    return quantities.analysis.ceilings or listed_peaks(quantities)
+def known_ceilings(quantities: Quantities, dtype: str | None = None) -> Ceilings | None:
+    """Return what the device can do: as it was measured, else the vendor's figures, else None.
+
+    Args:
+        quantities: Of a run.
+        dtype: Only ceilings that have a rate for this number format count.
+    """
+    return ceilings_with(quantities.analysis.ceilings, quantities.device_name, dtype)
 
 
 def listed_peaks(quantities: Quantities) -> Ceilings | None:
@@ -51,7 +57,7 @@ def unknown_peak_text(quantities: Quantities) -> str:
     return f"The peak of this device ({name}) is not known; {MEASURE_FIRST}."
 
 
-MEASURE_FIRST: Final = "a sweep measures it for the runs that are made after it"
+MEASURE_FIRST: Final = "a sweep measures that for the runs made after it"
 
 
 # --- E5 -----------------------------------------------------------------------------------------
@@ -94,7 +100,8 @@ def _e5(quantities: Quantities) -> Observation | None:
             continue
         share, most = percent_text(rate / peak), flops_rate_text(peak)
         if ceilings.is_measured:
-            shares.append(f"{share} of the {most} that this device was measured to keep up")
+            beyond = beyond_arithmetic(rate / peak)
+            shares.append(f"{share} of the {most} that this device was measured to keep up{beyond}")
         else:
             shares.append(
                 f"{share} of the {experiment.dtype} peak of {ceilings.device_name} ({most})"
@@ -114,7 +121,8 @@ E5 = Rule(
     missing=_e5_missing,
     observe=_e5,
     meaning="How much of the device's arithmetic the product uses while it runs. Large products "
-    "reach 70 to 80 %; small ones cannot fill the chip.",
+    "reach 70 to 80 % of the vendor's figure and all of what a sweep measured; small ones cannot "
+    "fill the chip.",
     advice="",
     source=f"{H200}: 4096² bf16 785 TFLOP/s, fp32 51 TFLOP/s; vendor's dense peaks",
 )
@@ -155,7 +163,7 @@ def _e6(quantities: Quantities) -> Observation | None:
     )
     first = both[0]
     high = MEASURED_SHARE_HIGH_FRACTION if first.is_measured else PEAK_SHARE_HIGH_FRACTION
-    if rate > max(ceilings.memory_bytes_per_s for ceilings in both):
+    if rate >= CACHE_FRACTION * max(ceilings.memory_bytes_per_s for ceilings in both):
         text += " More than the peak: the data stays in the cache."
     elif rate >= high * first.memory_bytes_per_s:
         text += " The kernels are limited by memory."
@@ -169,8 +177,10 @@ E6 = Rule(
     kind="fact",
     missing=_e6_missing,
     observe=_e6,
-    meaning="From 60 % of the memory peak on, pointwise kernels are limited by memory: only fewer "
-    "bytes help, by a smaller number format or by fusing operators.",
+    meaning=f"From {PEAK_SHARE_HIGH_FRACTION * 100:.0f} % of the vendor's memory peak on, or "
+    f"{MEASURED_SHARE_HIGH_FRACTION * 100:.0f} % of what a copy was measured to move, pointwise "
+    "kernels are limited by memory: only fewer bytes help, by a smaller number format or by fusing "
+    "operators.",
     advice="",
     source=f"{H200}: GeLU 3.1, multiply 4.1, fused 3.9 of 4.8 TB/s",
 )

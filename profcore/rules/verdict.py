@@ -166,9 +166,11 @@ def _gpu_limited(quantities: Quantities, roof: arithmetic.Roofline | None) -> tu
         unknown = (
             "its arithmetic and bytes are not known, so compute and memory cannot be told apart"
             if quantities.experiment is None
-            else f"the peaks of {quantities.device_name or 'this device'} are not known, so "
-            f"compute and memory cannot be told apart; {MEASURE_FIRST}"
+            else f"what {quantities.device_name or 'this device'} can do at most is not known, so "
+            "compute and memory cannot be told apart"
         )
+        if quantities.experiment is not None and roof is None:
+            unknown += f"; {MEASURE_FIRST}"
         return bound, f"{sentence} ({unknown})."
     if bound == "memory-bound":
         return bound, (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -29,9 +30,10 @@ def hold_run(server: Server, run_id: str, file_name: str) -> None:
     """Stop the process of a run as soon as it has written a file of that name."""
     folder = server.data / run_id
     until(lambda: any(folder.rglob(file_name)), file_name)
-    for pid, log in _workers(server).items():
-        if log.is_relative_to(folder):
-            os.kill(pid, signal.SIGSTOP)
+    found = [pid for pid, log in _workers(server).items() if log.is_relative_to(folder)]
+    assert found, f"the run {run_id} is over"
+    for pid in found:
+        os.kill(pid, signal.SIGSTOP)
 
 
 def _spares(server: Server) -> list[int]:
@@ -44,6 +46,7 @@ def _workers(server: Server) -> dict[int, Path]:
     for children in Path(f"/proc/{server.pid}/task").glob("*/children"):
         for pid in map(int, children.read_text().split()):
             process = Path(f"/proc/{pid}")
-            if WORKER in (process / "cmdline").read_bytes():
-                found[pid] = (process / "fd/1").readlink()
+            with contextlib.suppress(OSError):  # it ended meanwhile
+                if WORKER in (process / "cmdline").read_bytes():
+                    found[pid] = (process / "fd/1").readlink()
     return found
