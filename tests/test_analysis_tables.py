@@ -336,6 +336,12 @@ class TestOperators:
         assert table.loc["ProfilerStep*", "calls"] == 3
         assert table.loc["cudaLaunchKernel", "kind"] == "runtime"
 
+    def test_each_name_has_a_call_of_median_duration(self) -> None:
+        # GIVEN four calls of 40, 10, 30 and 20 us: of the middle two the shorter, the last
+        analysis = analysis_of(*(op("mul", 100 * n, us) for n, us in enumerate((40, 10, 30, 20))))
+        row = analysis.operators["median_row"].iloc[0]
+        assert analysis.trace.start_ns[row] - analysis.trace.start_ns.min() == 300_000
+
     def test_rows_are_in_order_of_self_time_then_name(self) -> None:
         table = analysis_of(*handmade.plain_rows()).operators
         assert column(table, "name")[:3] == ["aten::addmm", "work", "aten::relu"]
@@ -389,13 +395,15 @@ class TestOperators:
 class TestKernels:
     def test_statistics_by_name(self) -> None:
         # gemm 10, 20, 60, 30: mean 30, median 25. fill 200 once: first by sum.
-        table = analysis_of(
+        analysis = analysis_of(
             *(kernel("gemm", at, dur) for at, dur in ((0, 10), (100, 20), (200, 60), (300, 30))),
             kernel("fill", 400, 200),
             memcpy(700, 50),
-        ).kernels
+        )
+        table = analysis.kernels
         assert column(table, "name") == ["fill", "gemm"]
         gemm = table.iloc[1]
+        assert analysis.trace.duration_ns[gemm["median_row"]] == 20_000
         assert gemm[["calls", "sum_ns", "min_ns", "max_ns"]].tolist() == [
             4,
             120_000,
@@ -413,13 +421,15 @@ class TestKernels:
 
 class TestCopies:
     def test_by_name_with_direction_and_bytes(self) -> None:
-        table = analysis_of(
+        analysis = analysis_of(
             memcpy(0, 10, bytes=100),
             memcpy(20, 30, bytes=200),
             memcpy(60, 5, name="Memcpy DtoD (Device -> Device)"),
             memset(70, 1, bytes=4),
             kernel("k", 80, 54),
-        ).copies
+        )
+        table = analysis.copies
+        assert analysis.trace.duration_ns[table["median_row"]].tolist() == [10_000, 5_000, 1_000]
         assert column(table, "direction") == ["HtoD", "DtoD", ""]
         assert column(table, "kind") == ["memcpy", "memcpy", "memset"]
         assert column(table, "calls") == [2, 1, 1]

@@ -196,6 +196,7 @@ def many_operators(count: int) -> pd.DataFrame:
             "total_gpu_ns": 0,
             "self_cpu_fraction": 0.1,
             "self_gpu_fraction": 0.0,
+            "median_row": range(count),
         }
     )
 
@@ -204,6 +205,7 @@ def many_steps(count: int) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "number": range(count),
+            "row": range(count),
             "cpu_ns": 1_000,
             "gpu_busy_ns": 0,
             "kernels": 0,
@@ -244,9 +246,10 @@ class TestBeyondWhatIsDrawn:
                 "min_ns": 1_000,
                 "max_ns": 1_000,
                 "overlong_calls": 0,
+                "median_row": range(20),
             }
         )
-        copies = pd.DataFrame({"name": [], "kind": [], "calls": [], "sum_ns": []})
+        copies = pd.DataFrame({"name": [], "kind": [], "calls": [], "sum_ns": [], "median_row": []})
         marked = Highlight(gpu_work=frozenset({("k3", "kernel"), ("k17", "kernel")}))
         figure = kernels_figure(kernels, copies, marked=marked)
         assert data_of(figure.chart)["name"].tolist() == [*names[:ROWS_MAX], "k17"]

@@ -40,14 +40,14 @@ KERNELS = pd.DataFrame(
         ),
     ],
     columns=KERNEL_COLUMNS,
-)
+).assign(median_row=[50, 51])
 COPIES = pd.DataFrame(
     [
         ("Memcpy DtoD (Device -> Device)", "memcpy", "DtoD", 4, 8_000, 8_192, 0.3),
         ("Memset (Device)", "memset", "", 1, 1_000, 4, 0.05),
     ],
     columns=["name", "kind", "direction", "calls", "sum_ns", "size_bytes", "share_fraction"],
-)
+).assign(median_row=[52, 53])
 NO_COPIES, NO_KERNELS = COPIES.iloc[:0], KERNELS.iloc[:0]
 
 
@@ -64,6 +64,7 @@ def test_copies_stand_among_the_kernels_and_shares_are_of_the_common_sum() -> No
     ]
     assert data["family"].tolist() == ["gemm", "copy", "elementwise", "fill"]
     assert figure.sheet["Share (%)"].sum() == 100.0
+    assert figure.rows == (50, 52, 51, 53)
 
 
 def test_names_are_short_in_the_chart_and_whole_in_table_and_tooltip() -> None:

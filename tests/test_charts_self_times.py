@@ -26,7 +26,7 @@ OPERATORS = pd.DataFrame(
         ("aten::fill_", "operator", 1, 0, 0, 5_000, 5_000, 0.0, 0.25),
     ],
     columns=COLUMNS,
-)
+).assign(median_row=[40, 41, 42, 43])
 NO_OPERATORS = OPERATORS.iloc[:0]
 
 
@@ -75,7 +75,8 @@ def test_takeaway_names_the_largest_on_both_sides() -> None:
 
 
 def test_table_has_every_row_in_shown_units() -> None:
-    sheet = self_times_figure(OPERATORS, gpu_recorded=True).sheet
+    figure = self_times_figure(OPERATORS, gpu_recorded=True)
+    sheet = figure.sheet
     assert sheet.loc[1].to_dict() == {
         "Name": "aten::mm",
         "Self CPU (µs)": 300.0,
@@ -88,6 +89,7 @@ def test_table_has_every_row_in_shown_units() -> None:
         "Kind": "operator",
     }
     assert len(sheet) == len(OPERATORS)
+    assert figure.rows == (40, 41, 42, 43)
 
 
 def test_many_operators_are_cut_and_the_note_says_so() -> None:
@@ -98,7 +100,7 @@ def test_many_operators_are_cut_and_the_note_says_so() -> None:
             for i in range(30)
         ],
         columns=COLUMNS,
-    )
+    ).assign(median_row=range(30))
     figure = self_times_figure(many, gpu_recorded=True)
     # THEN the largest on the CPU are drawn, and the one of the GPU beside them
     names = drawn(figure)["name"].unique().tolist()

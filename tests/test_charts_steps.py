@@ -14,6 +14,7 @@ def steps(*cpu_ns: int, gpu_busy_ns: int = 5_000) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "number": range(10, 10 + len(cpu_ns)),
+            "row": range(70, 70 + len(cpu_ns)),
             "cpu_ns": cpu_ns,
             "gpu_busy_ns": gpu_busy_ns,
             "kernels": 2,

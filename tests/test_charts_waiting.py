@@ -15,7 +15,7 @@ from profcore.charts.queue import queue_figure, together
 from profcore.charts.thinning import thinned
 from tests.handmade import analysis_of, plain_rows
 
-STEPS = pd.DataFrame({"number": [2, 3, 4, 5]})
+STEPS = pd.DataFrame({"number": [2, 3, 4, 5], "row": [20, 30, 40, 50]})
 IDLE = pd.DataFrame(
     [
         (1, 0, 100_000, 40_000, 0, 10_000, 0, 50_000),
@@ -28,6 +28,7 @@ IDLE = pd.DataFrame(
 
 def test_idle_bars_add_up_and_name_their_cause() -> None:
     figure = idle_figure(IDLE, STEPS)
+    assert figure.rows == tuple(STEPS["row"].iloc[IDLE["step"]])
     data = figure.chart.data
     assert data.groupby("step")["time"].sum().to_dict() == {"#3": 100.0, "#4": 100.0, "#5": 100.0}
     # Ran: (40 + 45 + 100) of 300; nothing launched: 100 of 300.

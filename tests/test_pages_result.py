@@ -13,6 +13,7 @@ import pytest
 import streamlit as st
 from msgspec.structs import replace
 
+from pages._panels.figures import chosen_line
 from pages._panels.observations import FIRST_MAX, KINDS, first_count
 from profcore.experiment import Experiment
 from profcore.recording import TRACE_FILE
@@ -48,6 +49,20 @@ def metrics(visit: Visit) -> dict[str, str]:
 
 def alts(visit: Visit) -> list[str]:
     return [chart.proto.alt for chart in visit.app.get("vega_lite_chart")]
+
+
+@pytest.mark.parametrize(
+    ("state", "line"),
+    [
+        (None, None),
+        ({}, None),
+        ({"selection": {"rows": []}}, None),
+        ({"selection": {"rows": [2]}}, 2),
+        ({"selection": {"rows": [7]}}, None),  # of the table before this one
+    ],
+)
+def test_the_chosen_line_of_a_table(state: object, line: int | None) -> None:
+    assert chosen_line(state, 5) == line
 
 
 def folds(visit: Visit) -> list[Any]:

@@ -1,5 +1,6 @@
 """Charts, each below its question, with the table that says the same beside it."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -16,12 +17,24 @@ ROWS_IN_FULL = 8
 NAME_PX = 190
 ROWS_LISTED_MAX = 1_000
 """Rows that are sent to the browser; a file may hold millions of names."""
+LABEL_MAX = 60
+"""Characters of a name in a link."""
 CELL_MAX = 5_000
 """Characters of one cell; names in files can be megabytes."""
 
 
-def figure_panel(figure: Figure, key: str) -> None:
-    """Draw one figure."""
+Follow = Callable[[int, str], None]
+"""Draws a link to a row of the trace; the words are Markdown."""
+
+
+def figure_panel(figure: Figure, key: str, *, follow: Follow | None = None) -> None:
+    """Draw one figure.
+
+    Args:
+        figure: What to draw.
+        key: Of its container.
+        follow: Draws the way to a row of the trace, for tables whose lines have one.
+    """
     with st.container(key=f"figure_{key}"):
         st.subheader(figure.question, anchor=anchor_of(figure.table) or False)
         if figure.outlined:
@@ -30,7 +43,19 @@ def figure_panel(figure: Figure, key: str) -> None:
         with left:
             _charts(figure, key)
         with right:
-            sheet(figure.sheet, name=f"The numbers of: {figure.question}", key=f"table_{key}")
+            name = f"The numbers of: {figure.question}"
+            if follow is None or not figure.rows:
+                sheet(figure.sheet, name=name, key=f"table_{key}")
+            else:
+                sheet_to_follow(
+                    figure.sheet.head(ROWS_LISTED_MAX),
+                    rows=figure.rows[:ROWS_LISTED_MAX],
+                    words=figure.row_words,
+                    hidden=max(0, len(figure.sheet) - ROWS_LISTED_MAX),
+                    name=name,
+                    key=f"table_{key}",
+                    follow=follow,
+                )
         if figure.note:
             st.caption(figure.note)
 
@@ -50,13 +75,46 @@ def _charts(figure: Figure, key: str) -> None:
     rest.altair_chart(figure.chart, alt=takeaway, key=f"chart_{key}")
 
 
+# Drawn by itself: to choose a line must not draw the charts anew. It keeps what it is given for as
+# long as the session, so it is given no more than it shows.
+@st.fragment
+def sheet_to_follow(
+    table: pd.DataFrame,
+    *,
+    rows: tuple[int, ...],
+    words: str,
+    hidden: int,
+    name: str,
+    key: str,
+    follow: Follow,
+) -> None:
+    """Draw a table whose lines can be chosen; the chosen one leads to a row of the trace."""
+    _draw(table.map(_short), name=name, key=key, can_be_chosen=True)
+    line = chosen_line(st.session_state.get(key), len(rows))
+    if line is None:
+        st.caption("Choose a line to see how it comes about.")
+    else:
+        first = " ".join(str(table.iloc[line, 0]).split())
+        follow(rows[line], words.format(plain(first[:LABEL_MAX])))
+    _say_hidden(hidden)
+
+
+def chosen_line(state: object, count: int) -> int | None:
+    """Return the position of the chosen line in a table of `count` lines; None: none is."""
+    places = state.get("selection", {}).get("rows", []) if isinstance(state, Mapping) else []
+    return places[0] if places and places[0] < count else None
+
+
 def sheet(table: pd.DataFrame, *, name: str, key: str) -> None:
     """Draw a table of numbers that can be sorted.
 
     Times have two decimals, shares one, rates three digits.
     """
-    hidden = len(table) - ROWS_LISTED_MAX
-    table = table.head(ROWS_LISTED_MAX).map(_short)
+    _draw(table.head(ROWS_LISTED_MAX).map(_short), name=name, key=key)
+    _say_hidden(len(table) - ROWS_LISTED_MAX)
+
+
+def _draw(table: pd.DataFrame, *, name: str, key: str, can_be_chosen: bool = False) -> None:
     columns: dict[str, Any] = {}
     for column in table.columns:
         if column == "Name":
@@ -70,7 +128,12 @@ def sheet(table: pd.DataFrame, *, name: str, key: str) -> None:
         alt=name,
         key=key,
         height="content" if len(table) <= ROWS_IN_FULL else TABLE_PX,
+        on_select="rerun" if can_be_chosen else "ignore",
+        selection_mode="single-row",
     )
+
+
+def _say_hidden(hidden: int) -> None:
     if hidden > 0:
         st.caption(f"The first {ROWS_LISTED_MAX:,} rows; {hidden:,} more are in the CSV file.")
 

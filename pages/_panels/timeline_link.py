@@ -1,5 +1,7 @@
 """Links to the timeline of a recording, for every page that names a step or a row of a trace."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from pages._panels.open_state import TRACE_PARAMETER
@@ -40,6 +42,15 @@ def timeline_link(
         icon=":material/view_timeline:",
         query_params={TRACE_PARAMETER if is_opened else RUN_PARAMETER: trace_id, **query},
     )
+
+
+def row_link(trace_id: str, *, is_opened: bool = False) -> Callable[[int, str], None]:
+    """Return what draws a link to a row of this trace, with a label in Markdown."""
+
+    def draw(row: int, label: str) -> None:
+        timeline_link(trace_id, is_opened=is_opened, label=label, row=row)
+
+    return draw
 
 
 def guide_link(rule: str, label: str) -> None:

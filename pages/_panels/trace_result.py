@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages._panels.figures import figure_panel
+from pages._panels.figures import Follow, figure_panel
 from pages._panels.highlight import highlighted_figures
 from pages._panels.kernel_names import kernel_names_panel
 from pages._panels.observations import observations_panel
@@ -19,6 +19,7 @@ def result_panels(
     verdict: Callable[[], None],
     numbers: Callable[[], None],
     follow: Callable[[Finding], None] | None = None,
+    follow_row: Follow | None = None,
 ) -> None:
     """Draw trust, verdict, numbers, charts with their tables, and the observations.
 
@@ -27,6 +28,8 @@ def result_panels(
         verdict: Draws the verdict; a recording has more to say there than a bare trace.
         numbers: Draws the four numbers.
         follow: Draws what can be done about a finding that was seen: confirm it, see it.
+        follow_row: Draws the way to a row of the trace. It is kept for as long as the session, so
+            it may hold no result.
     """
     on_top = something_matters(result)
     if on_top:
@@ -34,7 +37,7 @@ def result_panels(
     verdict()
     numbers()
     for position, figure in enumerate(highlighted_figures(result)):
-        figure_panel(figure, key=str(position))
+        figure_panel(figure, key=str(position), follow=follow_row)
     for remark in result.remarks:
         st.caption(remark)
     kernel_names_panel(result)

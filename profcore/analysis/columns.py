@@ -57,6 +57,22 @@ def shares(value: Ints) -> NDArray[np.float64]:
     return value / total
 
 
+def middle_rows(row: Ints, duration_ns: Ints, group: Ints, *, groups: int) -> Ints:
+    """Return of each group the row of median duration, of two the shorter: (groups,) int64.
+
+    Args:
+        row: Positions in the trace, (k,).
+        duration_ns: Of these rows, (k,).
+        group: Of these rows, (k,); no group is empty.
+        groups: How many there are.
+    """
+    order = np.lexsort((duration_ns, group))
+    calls = np.bincount(group, minlength=groups)
+    first = np.cumsum(calls) - calls
+    middle: Ints = row[order][first + (calls - 1) // 2]
+    return middle
+
+
 def sums(value: Ints, group: Ints, *, groups: int) -> Ints:
     """Return the exact sum of values per group: (groups,) int64."""
     total = np.zeros(groups, np.int64)

@@ -22,6 +22,7 @@ COLUMNS: Final[dict[str, str]] = {
     "sum_ns": "sum of durations",
     "size_bytes": "bytes of all calls; -1 when no row says",
     "share_fraction": "share of the sum over all GPU work (kernels, copies and fills)",
+    "median_row": "position in the trace of its call of median duration",
 }
 
 _DIRECTION = re.compile(r"(?<![A-Za-z])([HDPA])to([HDPA])(?![A-Za-z])")
@@ -72,6 +73,7 @@ def table(analysis: Analysis) -> pd.DataFrame:
             "sum_ns": total,
             "size_bytes": np.where(any_known, sized, MISSING),
             "share_fraction": total / all_work_ns if all_work_ns else np.zeros(count),
+            "median_row": columns.middle_rows(row, trace.duration_ns[row], group, groups=count),
         }
     )
     return frame.sort_values(

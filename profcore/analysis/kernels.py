@@ -26,6 +26,7 @@ COLUMNS: Final[dict[str, str]] = {
     "max_ns": "longest call",
     "share_fraction": "share of the sum over all kernels",
     "overlong_calls": "calls whose duration cannot be true: see `overlaps`; the sum has them in it",
+    "median_row": "position in the trace of its call of median duration",
 }
 
 
@@ -57,6 +58,7 @@ def table(analysis: Analysis) -> pd.DataFrame:
             "overlong_calls": np.bincount(
                 np.searchsorted(key, trace.name[_overlong(analysis)]), minlength=len(key)
             ),
+            "median_row": row[order][first + (calls - 1) // 2],
         }
     )
     return frame.sort_values(

@@ -33,6 +33,7 @@ COLUMNS: Final[dict[str, str]] = {
     "total_gpu_ns": "the same with everything below it",
     "self_cpu_fraction": "share of the column self_cpu_ns",
     "self_gpu_fraction": "share of the column self_gpu_ns",
+    "median_row": "position in the trace of its call of median duration",
 }
 
 STEP_NAME: Final = "ProfilerStep*"
@@ -122,6 +123,7 @@ class _Groups:
                     column: columns.sums(figure[row], group, groups=len(key))
                     for column, figure in figures.items()
                 },
+                "median_row": columns.middle_rows(row, total_cpu[row], group, groups=len(key)),
             }
         )
 
@@ -129,6 +131,6 @@ class _Groups:
 def _sorted(frame: pd.DataFrame) -> pd.DataFrame:
     frame["self_cpu_fraction"] = columns.shares(frame["self_cpu_ns"].to_numpy())
     frame["self_gpu_fraction"] = columns.shares(frame["self_gpu_ns"].to_numpy())
-    return frame.sort_values(
+    return frame[list(COLUMNS)].sort_values(
         ["self_cpu_ns", "name"], ascending=[False, True], ignore_index=True, kind="stable"
     )

@@ -49,6 +49,10 @@ class Figure:
     """For people who do not see the chart: what it shows, in plain text."""
     sheet: pd.DataFrame
     """The numbers as they are read: the unit stands in the column name, names are whole."""
+    rows: tuple[int, ...] = ()
+    """Of each line of the sheet the row of the trace that shows how it comes about; empty: none."""
+    row_words: str = "How {} comes about"
+    """What such a row is called, with the first cell of its line."""
     note: str = ""
     """What is not drawn, or how to read it."""
     first: Picture | None = None

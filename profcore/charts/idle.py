@@ -50,6 +50,8 @@ def idle_figure(idle: pd.DataFrame, steps: pd.DataFrame) -> Figure:
         chart=_bars(drawn.iloc[1:] if apart else drawn, legend=True),
         takeaway=_takeaway(idle),
         sheet=_sheet(table),
+        rows=tuple(steps["row"].to_numpy()[idle["step"]].tolist()),
+        row_words="Step {} on the timeline",
         note=_note(idle),
         first=_bars(drawn.iloc[:1], legend=False) if apart else None,
         first_takeaway=f"{numbers[0]} took {time_text(int(idle['window_ns'].iloc[0]))}."

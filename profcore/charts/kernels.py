@@ -68,6 +68,7 @@ def kernels_figure(
         chart=_chart(shown),
         takeaway=_takeaway(work),
         sheet=_sheet(work),
+        rows=tuple(work["median_row"].tolist()),
         note=_note(work, added=added),
         table="activities",
         outlined=tuple(work["short_name"][is_marked]),
@@ -122,6 +123,7 @@ def _work(kernels: pd.DataFrame, copies: pd.DataFrame) -> pd.DataFrame:
             "max_ns": kernels["max_ns"],
             "overlong_calls": kernels["overlong_calls"],
             "reading": _readings(kernels["name"]),
+            "median_row": kernels["median_row"],
         }
     )
     of_copies = pd.DataFrame(
@@ -137,6 +139,7 @@ def _work(kernels: pd.DataFrame, copies: pd.DataFrame) -> pd.DataFrame:
             "max_ns": pd.Series(pd.NA, index=copies.index, dtype="Int64"),
             "overlong_calls": 0,
             "reading": "",
+            "median_row": copies["median_row"],
         }
     )
     parts = [part for part in (of_kernels, of_copies) if len(part)]

@@ -79,6 +79,7 @@ def self_times_figure(
         chart=_chart(long, gpu_recorded=gpu_recorded),
         takeaway=_takeaway(operators, gpu_recorded=gpu_recorded),
         sheet=_sheet(operators, gpu_recorded=gpu_recorded),
+        rows=tuple(operators["median_row"].tolist()),
         note=_note(shown, total=len(operators), added=len(added)) + _without_a_bar(marked, long),
         table="operators",
         outlined=_outlined(long),

@@ -75,6 +75,8 @@ def steps_figure(
         chart=chart,
         takeaway=_takeaway(rest, unprofiled_ns=unprofiled_ns, gpu_recorded=gpu_recorded),
         sheet=_sheet(steps, gpu_recorded=gpu_recorded),
+        rows=tuple(steps["row"].tolist()),
+        row_words="Step {} on the timeline",
         note=_note(
             steps, apart=apart, unprofiled_ns=unprofiled_ns, gpu_recorded=gpu_recorded, added=added
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -99,6 +100,20 @@ def test_a_line_of_the_verdict_leads_to_its_table(filled: Server, page: Page) ->
     page.locator(".st-key-verdict").get_by_role("link", name="steps").first.click()
     expect(heading).to_be_in_viewport()
     expect(page).to_have_url(f"{filled.url}/?run={ID}#table-steps")
+
+
+def test_a_line_of_a_table_leads_to_how_it_comes_about(filled: Server, page: Page) -> None:
+    open_quietly(page, filled, f"/?run={ID}")
+    screen.settle(page)
+    table = page.locator(".st-key-table_2")  # of the kernels
+    table.scroll_into_view_if_needed()
+    # The table is one picture: the box before its first line lies below the one of the heads.
+    table.locator(".dvn-scroller").click(position={"x": 18, "y": 52})
+    link = page.locator(".st-key-figure_2").get_by_role("link", name="comes about")
+    expect(link).to_contain_text("nvjet")
+    link.click()
+    expect(page).to_have_url(re.compile(rf"/timeline\?run={ID}&row=\d+"))
+    expect(page.locator(".st-key-chain")).to_contain_text("aten::mm")
 
 
 def test_the_link_on_show_opens_the_recording(filled: Server, page: Page) -> None:
