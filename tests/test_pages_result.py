@@ -179,6 +179,9 @@ class TestDone:
         control.set_value(state).run()
         visit.is_well()
         assert words in visit.texts()
+        is_last = state == "not_checked"
+        assert ("What this recording cannot tell you" in visit.texts()) == is_last
+        assert any("export_chrome_trace" in code.value for code in visit.app.code) == is_last
 
     def test_evidence_and_source_stand_under_every_seen_row(self, visit: Visit) -> None:
         show(visit)

@@ -92,7 +92,7 @@ def sheet_to_follow(
     _draw(table.map(_short), name=name, key=key, can_be_chosen=True)
     line = chosen_line(st.session_state.get(key), len(rows))
     if line is None:
-        st.caption("Choose a line to see how it comes about.")
+        st.caption("Choose a line to see it on the timeline.")
     else:
         first = " ".join(str(table.iloc[line, 0]).split())
         follow(rows[line], words.format(plain(first[:LABEL_MAX])))

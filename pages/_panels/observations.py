@@ -87,12 +87,16 @@ def finding_key(finding: Finding) -> str:
 
 @st.fragment
 def observations_panel(
-    findings: tuple[Finding, ...], *, follow: Callable[[Finding], None] | None = None
+    findings: tuple[Finding, ...],
+    *,
+    snippet: str,
+    follow: Callable[[Finding], None] | None = None,
 ) -> None:
     """Draw the findings of one state, chosen above the table; the seen ones first.
 
     Args:
         findings: All of them.
+        snippet: Python that records what this trace lacks.
         follow: Draws what can be done about one that was seen, below its advice.
     """
     redraw_if_new()
@@ -127,6 +131,8 @@ def observations_panel(
         if count < len(in_order):
             _more_button(len(in_order) - count)
     else:
+        if state == "not_checked":
+            _cannot_tell(snippet)
         _unseen(shown, is_checked=state == "clear")
 
 
@@ -233,6 +239,16 @@ def _words(evidence: Evidence) -> str:
     if evidence.start_ns is not None:
         place.append(f"at {time_text(evidence.start_ns)}")
     return evidence.text + (f" ({', '.join(place)})" if place else "")
+
+
+def _cannot_tell(snippet: str) -> None:
+    st.markdown("**What this recording cannot tell you**")
+    with st.expander("How to record what is missing", icon=":material/code:"):
+        st.caption(
+            "Where an experiment of this page cannot show it, profile your own program like this "
+            "and open the file with “Open a trace”. Each line below says what it needs."
+        )
+        st.code(snippet, language="python")
 
 
 def _unseen(findings: list[Finding], *, is_checked: bool) -> None:

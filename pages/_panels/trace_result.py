@@ -11,6 +11,7 @@ from pages._panels.observations import observations_panel
 from pages._panels.results import Result
 from pages._panels.trust import something_matters, trust_panel
 from profcore.rules import Finding
+from profcore.rules.capture_snippet import capture_snippet
 
 
 def result_panels(
@@ -41,6 +42,6 @@ def result_panels(
     for remark in result.remarks:
         st.caption(remark)
     kernel_names_panel(result)
-    observations_panel(result.findings, follow=follow)
+    observations_panel(result.findings, snippet=capture_snippet(result.analysis), follow=follow)
     if not on_top:
         trust_panel(result)
