@@ -10,7 +10,13 @@ import pytest
 
 from profcore.analysis import Analysis
 from profcore.comparison import Comparison, Run
-from profcore.comparison.tables import COLUMNS, kernel_stem, operator_stem
+from profcore.comparison.tables import (
+    COLUMNS,
+    kernel_rows,
+    kernel_stem,
+    operator_rows,
+    operator_stem,
+)
 from profcore.recording import Beside
 from tests.handmade import analysis_of, cpu_rows, plain_rows, trace_of
 from tests.rule_traces import (
@@ -197,6 +203,22 @@ def test_kernels_are_matched_and_counted_per_step() -> None:
         ("Memcpy DtoD", "B", 0.0, 1.0, 0.0, 800.0),
         (NVJET, "both", 1.0, 1.0, 2000.0, 2200.0),
     ]
+
+
+def test_every_line_has_a_call_to_follow_on_the_sides_that_have_it() -> None:
+    comparison = Comparison(a=eager(), b=compiled())
+    for table, rows_in in (
+        (comparison.kernels, kernel_rows),
+        (comparison.operators, operator_rows),
+    ):
+        assert len(table)
+        for column, side in (("name_a", comparison.a), ("name_b", comparison.b)):
+            trace, known = side.analysis.trace, rows_in(side.analysis)
+            names = [name for name in table[column] if name]
+            assert set(names) <= set(known)
+            for name in names:
+                found = trace.names[trace.name[known[name]]]
+                assert found == name or (name, found[:13]) == ("ProfilerStep*", "ProfilerStep#")
 
 
 def test_names_keep_their_stem() -> None:

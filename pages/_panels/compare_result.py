@@ -14,6 +14,7 @@ from pages._panels.figures import figure_panel
 from pages._panels.runner import get_runner
 from pages._panels.samples import load_samples
 from pages._panels.text import plain
+from pages._panels.timeline_link import RowLink
 from profcore.charts import compare_times_figure
 from profcore.commands.compare_report import compare_report
 from profcore.comparison import Comparison, Run
@@ -44,8 +45,9 @@ def show_comparison(a_id: str, b_id: str, library: Library) -> None:
     again_panel(a, b, comparison, get_runner(), library)
     numbers_table(comparison)
     figure_panel(compare_times_figure(*comparison.figures, names=comparison.names), key="compare")
-    kernels_panel(comparison)
-    operators_panel(comparison)
+    links = tuple(RowLink(trace_id=one.id, is_opened=one.recording is None) for one in (a, b))
+    kernels_panel(comparison, links)
+    operators_panel(comparison, links)
     chains_panel(comparison)
     changes_panel(comparison)
     _take_away(a, b, comparison)

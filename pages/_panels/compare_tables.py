@@ -3,10 +3,13 @@
 import pandas as pd
 import streamlit as st
 
-from pages._panels.figures import sheet
+from pages._panels.figures import ROWS_LISTED_MAX, choosable_sheet, say_hidden, short_label
 from pages._panels.text import plain
+from pages._panels.timeline_link import RowLink
+from profcore.analysis import Analysis
 from profcore.comparison import Comparison
 from profcore.comparison.figures import Figures
+from profcore.comparison.tables import kernel_rows, operator_rows
 from profcore.units import (
     NS_PER_US,
     bytes_rate_text,
@@ -82,14 +85,16 @@ def _ratio(a: float | None, b: float | None) -> str:
 
 
 @st.fragment
-def kernels_panel(comparison: Comparison) -> None:
-    """Draw kernels, copies and fills, matched by name."""
+def kernels_panel(comparison: Comparison, links: tuple[RowLink, ...]) -> None:
+    """Draw kernels, copies and fills, matched by name; `links` are those of both sides."""
     st.subheader("Which GPU work is only in one, and which in both?", anchor=False)
     table = comparison.kernels
     if table.empty:
         st.caption("Neither side has GPU work: a run on the CPU launches nothing.")
         return
-    _matched(table, comparison.names, "kernels", "Time")
+    shown = _matched(table, comparison.names, "kernels", "Time")
+    if shown is not None:
+        _ways(shown, comparison.names, [kernel_rows(one) for one in _analyses(comparison)], links)
     st.caption(
         "Per step: how often, and the sum of the durations. One kernel may have two names where "
         "only its ending differs (how cuBLAS adds a bias, how Inductor counts); the full names "
@@ -98,21 +103,42 @@ def kernels_panel(comparison: Comparison) -> None:
 
 
 @st.fragment
-def operators_panel(comparison: Comparison) -> None:
-    """Draw operators, annotations and calls of the CPU side, matched by name."""
+def operators_panel(comparison: Comparison, links: tuple[RowLink, ...]) -> None:
+    """Draw operators, annotations and calls of the CPU side; `links` are those of both sides."""
     st.subheader("Which operators are only in one, and which in both?", anchor=False)
     table = comparison.operators
     if table.empty:
         st.caption("Neither side recorded operators: record with the CPU activity.")
         return
-    _matched(table, comparison.names, "operators", "Self CPU")
+    shown = _matched(table, comparison.names, "operators", "Self CPU")
+    if shown is not None:
+        _ways(shown, comparison.names, [operator_rows(one) for one in _analyses(comparison)], links)
     st.caption(
         "Per step: how often, and the CPU time inside the operator itself. The profiler slows "
         "each of them, so read them against each other only."
     )
 
 
-def _matched(table: pd.DataFrame, names: tuple[str, str], key: str, time: str) -> None:
+def _analyses(comparison: Comparison) -> tuple[Analysis, Analysis]:
+    return comparison.a.analysis, comparison.b.analysis
+
+
+def _ways(
+    line: pd.Series,
+    names: tuple[str, str],
+    rows: list[dict[str, int]],
+    links: tuple[RowLink, ...],
+) -> None:
+    """Draw for each side that has what stands in a line the way to how it comes about."""
+    with st.container(horizontal=True):
+        for name, side, known, link in zip(("name_a", "name_b"), names, rows, links, strict=True):
+            row = known.get(str(line[name]))
+            if row is not None:
+                link.draw(row, f"How {short_label(str(line['name']))} comes about: {plain(side)}")
+
+
+def _matched(table: pd.DataFrame, names: tuple[str, str], key: str, time: str) -> pd.Series | None:
+    """Draw the table; return its chosen line."""
     counts = table["where"].value_counts()
     labels = {
         _ALL: f"all ({len(table)})",
@@ -131,7 +157,7 @@ def _matched(table: pd.DataFrame, names: tuple[str, str], key: str, time: str) -
     shown = table if chosen == _ALL else table[table["where"] == chosen]
     if shown.empty:
         st.caption("There is none.")
-        return
+        return None
     words = {"both": "both", "A": f"only {names[0]}", "B": f"only {names[1]}"}
     a, b = names
     columns = {
@@ -145,7 +171,10 @@ def _matched(table: pd.DataFrame, names: tuple[str, str], key: str, time: str) -
         f"Full name, {a}": shown["name_a"],
         f"Full name, {b}": shown["name_b"],
     }
-    sheet(pd.DataFrame(columns), name=f"Matched {key} of both runs", key=f"compare_{key}")
+    drawn = pd.DataFrame(columns).head(ROWS_LISTED_MAX)
+    line = choosable_sheet(drawn, name=f"Matched {key} of both runs", key=f"compare_{key}_{chosen}")
+    say_hidden(len(shown) - ROWS_LISTED_MAX)
+    return None if line is None else shown.iloc[line]
 
 
 def whole_numbers(counts: pd.Series) -> pd.Series:

@@ -1,6 +1,6 @@
 """Charts, each below its question, with the table that says the same beside it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages._panels.table_link import anchor_of
 from pages._panels.text import plain
+from pages._panels.timeline_link import RowLink
 from profcore.charts import Figure
 from profcore.charts.highlight import named
 
@@ -23,17 +24,13 @@ CELL_MAX = 5_000
 """Characters of one cell; names in files can be megabytes."""
 
 
-Follow = Callable[[int, str], None]
-"""Draws a link to a row of the trace; the words are Markdown."""
-
-
-def figure_panel(figure: Figure, key: str, *, follow: Follow | None = None) -> None:
+def figure_panel(figure: Figure, key: str, *, row_link: RowLink | None = None) -> None:
     """Draw one figure.
 
     Args:
         figure: What to draw.
         key: Of its container.
-        follow: Draws the way to a row of the trace, for tables whose lines have one.
+        row_link: Draws the way to a row of the trace, for tables whose lines have one.
     """
     with st.container(key=f"figure_{key}"):
         st.subheader(figure.question, anchor=anchor_of(figure.table) or False)
@@ -44,7 +41,7 @@ def figure_panel(figure: Figure, key: str, *, follow: Follow | None = None) -> N
             _charts(figure, key)
         with right:
             name = f"The numbers of: {figure.question}"
-            if follow is None or not figure.rows:
+            if row_link is None or not figure.rows:
                 sheet(figure.sheet, name=name, key=f"table_{key}")
             else:
                 sheet_to_follow(
@@ -53,8 +50,9 @@ def figure_panel(figure: Figure, key: str, *, follow: Follow | None = None) -> N
                     words=figure.row_words,
                     hidden=max(0, len(figure.sheet) - ROWS_LISTED_MAX),
                     name=name,
-                    key=f"table_{key}",
-                    follow=follow,
+                    # What was chosen in another result is not chosen here.
+                    key=f"table_{key}_{row_link.trace_id}",
+                    row_link=row_link,
                 )
         if figure.note:
             st.caption(figure.note)
@@ -86,17 +84,27 @@ def sheet_to_follow(
     hidden: int,
     name: str,
     key: str,
-    follow: Follow,
+    row_link: RowLink,
 ) -> None:
     """Draw a table whose lines can be chosen; the chosen one leads to a row of the trace."""
+    line = choosable_sheet(table, name=name, key=key)
+    if line is not None:
+        row_link.draw(rows[line], words.format(short_label(str(table.iloc[line, 0]))))
+    say_hidden(hidden)
+
+
+def short_label(name: str) -> str:
+    """Return a name from a file as the Markdown of a link."""
+    return plain(" ".join(name.split())[:LABEL_MAX])
+
+
+def choosable_sheet(table: pd.DataFrame, *, name: str, key: str) -> int | None:
+    """Draw a table of which one line can be chosen; return its position, None: none is."""
     _draw(table.map(_short), name=name, key=key, can_be_chosen=True)
-    line = chosen_line(st.session_state.get(key), len(rows))
+    line = chosen_line(st.session_state.get(key), len(table))
     if line is None:
         st.caption("Choose a line to see it on the timeline.")
-    else:
-        first = " ".join(str(table.iloc[line, 0]).split())
-        follow(rows[line], words.format(plain(first[:LABEL_MAX])))
-    _say_hidden(hidden)
+    return line
 
 
 def chosen_line(state: object, count: int) -> int | None:
@@ -111,7 +119,7 @@ def sheet(table: pd.DataFrame, *, name: str, key: str) -> None:
     Times have two decimals, shares one, rates three digits.
     """
     _draw(table.head(ROWS_LISTED_MAX).map(_short), name=name, key=key)
-    _say_hidden(len(table) - ROWS_LISTED_MAX)
+    say_hidden(len(table) - ROWS_LISTED_MAX)
 
 
 def _draw(table: pd.DataFrame, *, name: str, key: str, can_be_chosen: bool = False) -> None:
@@ -133,7 +141,8 @@ def _draw(table: pd.DataFrame, *, name: str, key: str, can_be_chosen: bool = Fal
     )
 
 
-def _say_hidden(hidden: int) -> None:
+def say_hidden(hidden: int) -> None:
+    """Say how many rows a table leaves out."""
     if hidden > 0:
         st.caption(f"The first {ROWS_LISTED_MAX:,} rows; {hidden:,} more are in the CSV file.")
 

@@ -11,7 +11,7 @@ from pages._panels.open_state import TRACE_PARAMETER, get_shelf
 from pages._panels.results import Result, held_lightly, load_opened
 from pages._panels.runner import get_runner
 from pages._panels.text import plain
-from pages._panels.timeline_link import row_link, timeline_link
+from pages._panels.timeline_link import RowLink, timeline_link
 from pages._panels.timeline_perfetto import of_opened, perfetto_panel
 from pages._panels.trace_numbers import trace_numbers_panel
 from pages._panels.trace_result import result_panels
@@ -47,7 +47,7 @@ def show_opened(trace_id: str) -> None:
         verdict=lambda: bare_verdict_panel(result.verdict),
         numbers=lambda: trace_numbers_panel(glance.of(result.analysis)),
         follow=follow,
-        follow_row=row_link(opened.id, is_opened=True),
+        row_link=RowLink(trace_id=opened.id, is_opened=True),
     )
     _downloads(opened, light, rows=len(result.analysis.trace))
     _about(opened, result)

@@ -14,7 +14,7 @@ from pages._panels.results import load
 from pages._panels.samples import sample_of, samples_fold
 from pages._panels.start import RESULT_ANCHOR, open_recording, show_knobs_of
 from pages._panels.text import plain
-from pages._panels.timeline_link import row_link, timeline_link
+from pages._panels.timeline_link import RowLink, timeline_link
 from pages._panels.trace_result import result_panels
 from pages._panels.verdict import verdict_panel
 from profcore import workloads
@@ -78,7 +78,7 @@ def _done(recording: Recording, runner: JobRunner, library: Library) -> None:
         verdict=verdict,
         numbers=lambda: numbers_panel(result.numbers),
         follow=follow,
-        follow_row=row_link(recording.id),
+        row_link=RowLink(trace_id=recording.id),
     )
     downloads_panel(recording, result)
     origin_panel(recording)

@@ -1,6 +1,6 @@
 """Links to the timeline of a recording, for every page that names a step or a row of a trace."""
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -44,13 +44,16 @@ def timeline_link(
     )
 
 
-def row_link(trace_id: str, *, is_opened: bool = False) -> Callable[[int, str], None]:
-    """Return what draws a link to a row of this trace, with a label in Markdown."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RowLink:
+    """Draws links to rows of one trace. It is small: what draws itself anew keeps it."""
 
-    def draw(row: int, label: str) -> None:
-        timeline_link(trace_id, is_opened=is_opened, label=label, row=row)
+    trace_id: str
+    is_opened: bool = False
 
-    return draw
+    def draw(self, row: int, label: str) -> None:
+        """Draw a link; the label is Markdown."""
+        timeline_link(self.trace_id, is_opened=self.is_opened, label=label, row=row)
 
 
 def guide_link(rule: str, label: str) -> None:

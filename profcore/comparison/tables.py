@@ -79,6 +79,23 @@ def matched_operators(a: Analysis, b: Analysis) -> pd.DataFrame:
     return _table(left, right, _pair(left, right, operator_stem), operator_stem)
 
 
+def kernel_rows(analysis: Analysis) -> dict[str, int]:
+    """Return of each kernel, copy and fill the row of a call of median duration, by full name."""
+    return _median_rows(analysis.copies) | _median_rows(analysis.kernels)
+
+
+def operator_rows(analysis: Analysis) -> dict[str, int]:
+    """Return of each row of the CPU side the row of a call of median duration, by full name.
+
+    Where one name stands for two kinds, of the one with the most self time.
+    """
+    return _median_rows(analysis.operators[::-1])
+
+
+def _median_rows(table: pd.DataFrame) -> dict[str, int]:
+    return dict(zip(table["name"], table["median_row"].tolist(), strict=True))
+
+
 def _kernels(analysis: Analysis) -> Figures:
     """Return calls and time per step by full name, over the steps that count."""
     quantities = Quantities.of(analysis)

@@ -67,6 +67,13 @@ def test_an_example_is_compared_from_its_result_and_the_link_holds(
     expect(screen.charts(page, "compare")).to_be_visible()
     expect(page.get_by_test_id("stDataFrame")).to_have_count(3)
     screen.settle(page)
+
+    # AND a line of its tables leads to the timeline of the sides that have it
+    table = page.locator(".st-key-compare_operators_all .dvn-scroller")
+    table.scroll_into_view_if_needed()
+    table.click(position={"x": 18, "y": 52})
+    expect(page.get_by_role("link", name="comes about").first).to_be_visible()
+    screen.settle(page)
     sentence = verdict.get_by_role("heading").inner_text()
     page.get_by_role("button", name="Swap A and B").click()
     expect(verdict.get_by_role("heading")).not_to_have_text(sentence)

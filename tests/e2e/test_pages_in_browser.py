@@ -105,7 +105,7 @@ def test_a_line_of_the_verdict_leads_to_its_table(filled: Server, page: Page) ->
 def test_a_line_of_a_table_leads_to_how_it_comes_about(filled: Server, page: Page) -> None:
     open_quietly(page, filled, f"/?run={ID}")
     screen.settle(page)
-    table = page.locator(".st-key-table_2")  # of the kernels
+    table = page.locator(f".st-key-table_2_{ID}")  # of the kernels
     table.scroll_into_view_if_needed()
     # The table is one picture: the box before its first line lies below the one of the heads.
     table.locator(".dvn-scroller").click(position={"x": 18, "y": 52})
