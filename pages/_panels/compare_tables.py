@@ -134,7 +134,7 @@ def _ways(
         for name, side, known, link in zip(("name_a", "name_b"), names, rows, links, strict=True):
             row = known.get(str(line[name]))
             if row is not None:
-                link.draw(row, f"How {short_label(str(line['name']))} comes about: {plain(side)}")
+                link.draw(row, f"{plain(side)}: how {short_label(str(line['name']))} comes about")
 
 
 def _matched(table: pd.DataFrame, names: tuple[str, str], key: str, time: str) -> pd.Series | None:
