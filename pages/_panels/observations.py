@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from pages._panels.charts_first import pause_if_asked
 from pages._panels.highlight import (
     Chosen,
     can_be_highlighted,
@@ -101,6 +102,7 @@ def observations_panel(
     """
     redraw_if_new()
     st.subheader("What was seen, and what it likely means", anchor=False)
+    pause_if_asked()
     by_state = {
         state: [finding for finding in findings if finding.state == state] for state in _STATES
     }

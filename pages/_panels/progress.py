@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages._panels.charts_first import draw_charts_first
 from pages._panels.into_view import RESULT, bring_into_view
 from pages._panels.start import RESULT_ANCHOR
 from pages._panels.text import plain
@@ -17,6 +18,7 @@ def watch(runner: JobRunner, run_id: str, title: str) -> None:
     view = runner.view(run_id)
     if view is None or view.state not in ACTIVE:
         bring_into_view(RESULT)
+        draw_charts_first()
         st.rerun()
     with st.container(border=True, key="progress"):
         st.header(plain(title), anchor=RESULT_ANCHOR)
@@ -48,8 +50,10 @@ def _phases(view: JobView) -> None:
         took_s = max(0.0, until_s - phase.began_s)
         name = plain(phase.name)
         if is_last:
-            lines.append(f":material/arrow_forward: **{name}** · {took_s:.1f} s")
+            # Whole seconds: what does not change is not drawn anew, and drawing on the machine
+            # that is measured would take a part of it.
+            lines.append(f":material/arrow_forward: **{name}** · {int(took_s)} s")
         else:
             lines.append(f":material/check: {name} · {took_s:.1f} s")
     st.markdown("  \n".join(lines))
-    st.caption(f"{view.elapsed_s:.1f} s so far")
+    st.caption(f"{int(view.elapsed_s)} s so far")

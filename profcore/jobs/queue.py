@@ -76,6 +76,8 @@ class JobRunner:
         self._unwritten: dict[str, Status] = {}
         """How runs ended whose status could not be written, for instance on a full disk."""
         self._spare: Child | None = None
+        self._spare_from_s = 0.0
+        """Monotonic: no spare before."""
         self._machine: Machine | None = None
         self._machine_problem = ""
         self._closing = threading.Event()
@@ -261,10 +263,11 @@ class JobRunner:
                     turn = replace(self._queue.popleft(), since_s=time.monotonic())
                     self._active = turn
                     return turn
-                if self._spare is None:
+                patience_s = self._spare_from_s - time.monotonic()
+                if self._spare is None and patience_s <= 0:
                     with contextlib.suppress(RunError):  # the next run will say it
                         self._spare = Child(self._command)
-                self._changed.wait()
+                self._changed.wait(patience_s if patience_s > 0 else None)
         return None
 
     def _run(self, turn: _Turn) -> None:
@@ -279,6 +282,7 @@ class JobRunner:
         self._finish(turn, status)
         with self._changed:
             self._active = None
+            self._spare_from_s = time.monotonic() + self._limits.spare_after_s
         with contextlib.suppress(OSError):
             self._library.prune(self._limits.recordings_max)
             sweeps.prune(self._library, self._limits.sweeps_max)

@@ -34,6 +34,9 @@ class Limits:
     """Wall time of one run, start of the process and waiting for the machine included."""
     grace_s: float = 1.0
     """Time between SIGTERM and SIGKILL."""
+    spare_after_s: float = 3.0
+    """Time after a run before the next spare process starts: importing torch takes a core for some
+    seconds, and the browser and the server draw the result meanwhile."""
     sweep_time_s: float = 1800.0
     """The same of one sweep, all its points together."""
     recordings_max: int = 200
