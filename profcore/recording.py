@@ -230,7 +230,7 @@ class Recording:
     beside: Beside | None = None
     """None: it was timed alone."""
     ceilings: Ceilings | None = None
-    """None: nobody had measured this device when the run was made."""
+    """None: nobody had measured this device when the run was made, or the run was above it."""
 
     @property
     def trace_path(self) -> Path:

@@ -18,7 +18,8 @@ def watch(runner: JobRunner, run_id: str, title: str) -> None:
     view = runner.view(run_id)
     if view is None or view.state not in ACTIVE:
         bring_into_view(RESULT)
-        draw_charts_first()
+        if view is not None and view.state == "done":
+            draw_charts_first()
         st.rerun()
     with st.container(border=True, key="progress"):
         st.header(plain(title), anchor=RESULT_ANCHOR)
